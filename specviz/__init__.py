@@ -1,0 +1,38 @@
+"""specviz: watch speculative decoding token by token.
+
+Rooms, in the order of the work: `models` → `drafting` → `verification` → `engine` ⇒ `trace` → `metrics` → `views` → `ui`.
+The names below are all that a notebook needs; they are imported when first used, so that reading a trace or drawing a
+view loads neither torch nor gradio.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from specviz.drafting import STRATEGIES
+    from specviz.engine import run, steps
+    from specviz.models.loading import load_pair
+    from specviz.settings import RunSettings, SpecvizError
+    from specviz.trace import Trace
+    from specviz.verification import RULES
+
+_HOME = {
+    "RULES": "specviz.verification",
+    "STRATEGIES": "specviz.drafting",
+    "RunSettings": "specviz.settings",
+    "SpecvizError": "specviz.settings",
+    "Trace": "specviz.trace",
+    "load_pair": "specviz.models.loading",
+    "run": "specviz.engine",
+    "steps": "specviz.engine",
+}
+
+__all__ = ["RULES", "STRATEGIES", "RunSettings", "SpecvizError", "Trace", "load_pair", "run", "steps"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'specviz' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

@@ -1,0 +1,16 @@
+"""Ways to propose tokens. To add a strategy: one file and one line here; its menu entry and knobs come along."""
+
+from specviz.drafting.base import Drafter, Readers, Strategy
+from specviz.drafting.greedy import Greedy
+from specviz.drafting.none import NoDraft
+from specviz.drafting.prompt_lookup import PromptLookup
+from specviz.drafting.sampling import Sampling
+
+STRATEGIES: dict[str, Strategy] = {
+    "none": NoDraft(),
+    "greedy": Greedy(),
+    "sampling": Sampling(),
+    "prompt lookup": PromptLookup(),
+}
+
+__all__ = ["STRATEGIES", "Drafter", "Readers", "Strategy"]

@@ -1,0 +1,151 @@
+"""What a strategy is, and the loop that all drafters with a model share.
+
+A strategy is a line in `STRATEGIES`: it declares its knobs, says whether it fits a pair, and starts a drafter for a run.
+A drafter proposes; it never learns the outcome from anybody, the next text that it is shown tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from torch import Tensor
+
+from specviz.coins import Coins
+from specviz.models.cached import CachedModel
+from specviz.sampling import shape
+from specviz.settings import Knob, RunSettings
+from specviz.verification import Draft
+
+if TYPE_CHECKING:
+    from specviz.models.loading import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """The models of one run, each with its own cache; None where the pair has no draft model."""
+
+    target: CachedModel
+    draft: CachedModel | None
+
+
+class Drafter(Protocol):
+    """Proposes tokens for one run."""
+
+    def behind(self, ids: Sequence[int]) -> bool:
+        """Whether it has more to read than a step's worth before it can draft."""
+        ...
+
+    def catch_up(self, ids: Sequence[int]) -> None:
+        """Read the text so far; timed apart from drafting."""
+        ...
+
+    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
+        """At most `k` tokens deep after `ids`; `start` is the output position of the first, which keys its coins."""
+        ...
+
+
+class Strategy(Protocol):
+    """An entry of the strategy menu. `deterministic`: its drafts are point masses, nothing is drawn."""
+
+    help: str
+    needs_draft_model: bool
+    deterministic: bool
+    knobs: Mapping[str, Knob]
+
+    def fits(self, pair: Pair) -> str | None:
+        """None, or the reason why this pair cannot use it."""
+        ...
+
+    def start(self, readers: Readers) -> Drafter:
+        """A drafter for one run."""
+        ...
+
+
+class WithoutModel:
+    """Common part of drafters that read nothing."""
+
+    needs_draft_model = False
+    deterministic = True
+    knobs: Mapping[str, Knob] = {}
+
+    def fits(self, pair: Pair) -> str | None:
+        """Fits every pair."""
+        return None
+
+    def behind(self, ids: Sequence[int]) -> bool:
+        """Never: it keeps no cache."""
+        return False
+
+    def catch_up(self, ids: Sequence[int]) -> None:
+        """Nothing to read."""
+
+
+class WithModel:
+    """Common part of strategies that draft with the pair's draft model."""
+
+    needs_draft_model = True
+    knobs: Mapping[str, Knob] = {}
+
+    def fits(self, pair: Pair) -> str | None:
+        """The pair must have a draft model."""
+        if pair.draft is None:
+            return "this pair has no draft model; load one, or draft with prompt lookup"
+        return None
+
+
+class ChainDrafter:
+    """Drafts one token after another with a model. Subclasses say how a token is picked from the logits."""
+
+    def __init__(self, reader: CachedModel, end_ids: Collection[int]) -> None:
+        self.reader = reader
+        self.end_ids = end_ids
+
+    def behind(self, ids: Sequence[int]) -> bool:
+        """After a full acceptance one extra place is read along with the first draft; more is catching up."""
+        return self.reader.behind(ids) > 1
+
+    def catch_up(self, ids: Sequence[int]) -> None:
+        """Read the text so far into the draft model's cache."""
+        self.reader.catch_up(ids)
+
+    def pick(self, logits: Tensor, history: Sequence[int], settings: RunSettings, coin: float) -> tuple[int, Tensor]:
+        """The token, and the distribution [vocabulary] that it was really drawn from."""
+        raise NotImplementedError
+
+    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
+        """A chain of up to `k` tokens, shorter after an end token or at the end of the draft model's own context."""
+        text = list(ids)
+        tokens: list[int] = []
+        probs: list[Tensor] = []
+        own: list[Tensor] = []
+        stop = "k" if k else "none"
+        while len(tokens) < k:
+            if len(text) > self.reader.loaded.context:
+                stop = "draft context"
+                break
+            logits = self.reader.logits(text)[0].cpu()
+            token, drawn_from = self.pick(logits, text, settings, coins(start + len(tokens), "draft", 0))
+            text.append(token)
+            tokens.append(token)
+            probs.append(drawn_from)
+            own.append(logits)
+            # kept although it ends the draft: dropping a token because of what it is would change q
+            if token in self.end_ids:
+                stop = "end token"
+                break
+        return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(probs), tuple(own), stop)
+
+
+def end_ids_of(readers: Readers) -> frozenset[int]:
+    """A drafted end token of either model ends the draft; only the target's end the run."""
+    own = readers.draft.loaded.eos_ids if readers.draft else frozenset()
+    return frozenset(readers.target.loaded.eos_ids) | frozenset(own)
+
+
+def shaped(logits: Tensor, history: Sequence[int], settings: RunSettings) -> Tensor:
+    """One row of logits [vocabulary] through the run's filters."""
+    return shape(logits[None], [history], settings)[0]
+
+

@@ -1,0 +1,24 @@
+"""No drafting: every step is one pass of the target over one place, plain autoregressive decoding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from specviz.coins import Coins
+from specviz.drafting.base import Readers, WithoutModel
+from specviz.settings import RunSettings
+from specviz.verification import Draft
+
+
+class NoDraft(WithoutModel):
+    """The target alone, whatever K says."""
+
+    help = "The target alone, one token a pass: what speculation is measured against."
+
+    def start(self, readers: Readers) -> NoDraft:
+        """Keeps no state."""
+        return self
+
+    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
+        """Nothing."""
+        return Draft(stop="none")

@@ -1,0 +1,230 @@
+"""The loop: draft, one target pass, verify, emit. One call of `step` is one step, whoever calls it.
+
+A Step button, Play and "run to the end" are the same call. Settings are read at every step, so K, strategy, rule and
+temperature may change in mid-run, and each record says what it was made under. The state between steps is plain data
+(ids, seed, steps so far); the caches only make it fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from specviz.coins import coins_of
+from specviz.drafting import STRATEGIES, Drafter, Readers
+from specviz.models.cached import CachedModel
+from specviz.recording import Times, record
+from specviz.runtime import synchronize
+from specviz.sampling import BadLogits, shape
+from specviz.settings import RunSettings, SettingsError, SpecvizError
+from specviz.trace import BaselineRecord, StepRecord, StopReason, Trace
+from specviz.verification import RULES, Draft, verify
+
+if TYPE_CHECKING:
+    from specviz.models.loading import Pair
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of one visitor. `seed` and `prompt_ids` are fixed at the start; all else may change between steps."""
+
+    pair: Pair
+    prompt: str
+    prompt_ids: list[int]
+    seed: int
+    readers: Readers
+    prefill_s: float
+    steps: list[StepRecord] = field(default_factory=list)
+    output_ids: list[int] = field(default_factory=list)
+    text: str = ""
+    stop: StopReason | None = None
+    drafters: dict[str, Drafter] = field(default_factory=dict)
+    baseline: BaselineRecord | None = None
+
+    @property
+    def ids(self) -> list[int]:
+        """Prompt and output."""
+        return self.prompt_ids + self.output_ids
+
+    def limit(self, settings: RunSettings) -> tuple[int, StopReason]:
+        """How many more tokens fit, and what ends the run then."""
+        length = settings.max_new_tokens - len(self.output_ids)
+        context = self.pair.target.context - len(self.prompt_ids) - len(self.output_ids)
+        return (length, "length") if length <= context else (context, "context")
+
+    def finished(self, settings: RunSettings) -> bool:
+        """Whether nothing more can come. A run ended by length goes on when the limit is raised."""
+        if self.stop in (None, "length"):
+            room, why = self.limit(settings)
+            self.stop = None if room > 0 else why
+        return self.stop is not None
+
+    def trace(self) -> Trace:
+        """The run so far."""
+        show = self.pair.target.codec.show
+        return Trace(
+            prompt=self.prompt,
+            prompt_ids=tuple(self.prompt_ids),
+            steps=tuple(self.steps),
+            text=self.text,
+            stop=self.stop,
+            pair=self.pair.describe(),
+            prefill_s=self.prefill_s,
+            prompt_texts=tuple(show(i) for i in self.prompt_ids),
+            baseline=self.baseline,
+        )
+
+
+def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run:
+    """Read the prompt. `prompt`: a text, or token ids. Raises SpecvizError for one that is empty or too long."""
+    codec, context = pair.target.codec, pair.target.context
+    if isinstance(prompt, str):
+        ids = codec.encode(prompt, settings.chat)
+    else:
+        ids = [_token_id(i, pair.target.vocab_size) for i in prompt]
+        if not ids:
+            raise SpecvizError("Type a prompt first: a model cannot continue an empty text.")
+        prompt = codec.decode(ids)
+    if len(ids) >= context:
+        raise SpecvizError(
+            f"The prompt has {len(ids)} tokens and {pair.target.name} reads at most {context} with its answer; shorten it."
+        )
+    check(pair, settings)
+    target = CachedModel(pair.target)
+    readers = Readers(target, CachedModel(pair.draft, target.columns) if pair.draft else None)
+    began = perf_counter()
+    target.catch_up(ids)
+    synchronize(pair.target.device)
+    return Run(pair, prompt, ids, settings.seed, readers, prefill_s=perf_counter() - began)
+
+
+def check(pair: Pair, settings: RunSettings) -> None:
+    """Raise SettingsError where a name is not in its table, a knob is unknown, or the strategy does not fit the pair."""
+    for name, table, kind in ((settings.strategy, STRATEGIES, "strategy"), (settings.rule, RULES, "rule")):
+        if name not in table:
+            raise SettingsError(f"There is no {kind} named {name!r}; choose one of: {', '.join(table)}.")
+    strategy = STRATEGIES[settings.strategy]
+    for name, value in settings.options.items():
+        # knobs of other strategies are carried along, so that switching back finds them as they were
+        if not (known := [s.knobs[name] for s in STRATEGIES.values() if name in s.knobs]):
+            raise SettingsError(f"No strategy has a knob named {name!r}.")
+        known[0].check(value)
+    if reason := strategy.fits(pair):
+        raise SettingsError(f"The strategy {settings.strategy!r} cannot be used: {reason}.")
+
+
+def step(run: Run, settings: RunSettings) -> StepRecord:
+    """Draft, one target pass, verify, emit. Appends to `run` and returns the record; on an error `run` is unchanged.
+
+    Must not be called on a finished run. Raises SpecvizError for settings that do not fit and NaN logits of the target.
+    """
+    if run.finished(settings):
+        raise SpecvizError(f"This run has ended ({run.stop}); press Reset to start another.")
+    check(run.pair, settings)
+    position, ids, coins = len(run.output_ids), run.ids, coins_of(run.seed)
+    end_ids, target = run.pair.target.eos_ids, run.readers.target
+    k = min(settings.k, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
+    drafter = run.drafters.get(settings.strategy)
+    if drafter is None:
+        drafter = run.drafters[settings.strategy] = STRATEGIES[settings.strategy].start(run.readers)
+    clock = _Clock(run.pair)
+    draft = Draft()
+    try:
+        if k and drafter.behind(ids):
+            drafter.catch_up(ids)
+        target.catch_up(ids)
+        catch_up_s = clock.lap()
+        draft = drafter.propose(ids, k, settings, coins, position)
+    except BadLogits:
+        if run.readers.draft is None:
+            raise
+        catch_up_s, draft = 0.0, Draft(stop="draft failed: its logits are not numbers")
+    if draft.stop == "k" and k < settings.k:
+        draft = _stopped(draft, "room")
+    elif k == 0 < settings.k and draft.stop == "none" and settings.strategy != "none":
+        draft = _stopped(draft, "room")
+    draft_s = clock.lap()
+
+    logits = target.tree_logits(ids, draft.token_ids, draft.parents)
+    nodes = range(-1, len(draft.token_ids)) if settings.repetition_penalty != 1 else ()
+    histories = [ids + [draft.token_ids[n] for n in draft.path(node)] for node in nodes]
+    probs = shape(logits, histories, settings).cpu()  # one transfer; the walk itself waits for no device
+    walk = verify(draft, probs, RULES[settings.rule], coins, position, end_ids)
+    verify_s = clock.lap()
+
+    emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])
+    emitted, text, stop = _end(run, emitted, settings)
+    other_s = clock.lap()
+
+    times = Times(draft_s, verify_s, other_s, catch_up_s)
+    made = record(len(run.steps), position, settings, draft, walk, logits, probs, emitted, stop, target, times)
+    run.output_ids += emitted
+    run.text, run.stop = text, stop
+    run.steps.append(made)
+    return made
+
+
+def steps(
+    pair: Pair, prompt: str | Sequence[int], settings: RunSettings | Callable[[], RunSettings]
+) -> Iterator[StepRecord]:
+    """Run to the end, one record at a time; a callable is asked for the settings before each step."""
+    current = settings if callable(settings) else lambda: settings
+    run = start(pair, prompt, current())
+    while not run.finished(now := current()):
+        yield step(run, now)
+
+
+def run(pair: Pair, prompt: str | Sequence[int], settings: RunSettings | None = None) -> Trace:
+    """Run to the end and return the trace. `settings.k` = 0 is the target alone."""
+    settings = settings or RunSettings()
+    state = start(pair, prompt, settings)
+    while not state.finished(settings):
+        step(state, settings)
+    return state.trace()
+
+
+def _end(run: Run, emitted: list[int], settings: RunSettings) -> tuple[list[int], str, StopReason | None]:
+    """Cut what was emitted at a stop string, and say whether the run ends: emitted ids, whole text, reason."""
+    codec, end_ids = run.pair.target.codec, run.pair.target.eos_ids
+    if settings.stop:
+        for count in range(1, len(emitted) + 1):
+            text = codec.decode([i for i in run.output_ids + emitted[:count] if i not in end_ids])
+            places = [at for s in settings.stop if (at := text.find(s)) >= 0]
+            if places:
+                return emitted[:count], text[: min(places)], "stop string"
+    ended = bool(emitted) and emitted[-1] in end_ids
+    text = codec.decode(run.output_ids + (emitted[:-1] if ended else emitted))
+    if ended:
+        return emitted, text, "eos"
+    room, why = run.limit(settings)
+    return emitted, text, why if len(emitted) >= room else None
+
+
+def _stopped(draft: Draft, why: str) -> Draft:
+    return Draft(draft.token_ids, draft.parents, draft.probs, draft.own_logits, why)
+
+
+def _token_id(value: object, size: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+        raise SpecvizError(f"Token ids must be whole numbers from 0 to {size - 1}; you gave {str(value)[:40]}.")
+    return value
+
+
+class _Clock:
+    """Seconds since the last lap, after waiting for the devices to finish what they were given."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.devices = {pair.target.device, *([pair.draft.device] if pair.draft else [])}
+        self.lap()
+
+    def lap(self) -> float:
+        for device in self.devices:
+            synchronize(device)
+        now, before = perf_counter(), getattr(self, "last", 0.0)
+        self.last = now
+        return now - before
+
+
+__all__ = ["Run", "check", "run", "start", "step", "steps"]

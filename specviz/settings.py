@@ -1,0 +1,169 @@
+"""What a visitor can set, checked once, frozen.
+
+Knows nothing of models: whether a strategy or rule exists and fits a pair is asked of its table
+(`drafting.STRATEGIES`, `verification.RULES`) by the engine. Standard library only.
+
+Example: ``RunSettings(k=2.5)`` raises ``SettingsError("K must be a whole number from 0 to 32; you gave 2.5.")``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+MAX_K = 32
+MAX_NEW_TOKENS = 8192
+MAX_STOPS = 8
+MAX_STOP_CHARS = 200
+
+
+class SpecvizError(Exception):
+    """An error meant to be read by the person at the screen: one sentence that says what to do next."""
+
+
+class SettingsError(SpecvizError, ValueError):
+    """A setting is out of its range or of the wrong kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A number that a person can turn: its range is enforced here and drawn by the page from the same line."""
+
+    label: str
+    default: float
+    low: float
+    high: float
+    step: float
+    help: str
+    whole: bool = False
+
+    def check(self, value: Any, name: str | None = None) -> int | float:
+        """Return `value` as a number within the range, or raise SettingsError saying what is allowed."""
+        name = name or self.label
+        kind = "a whole number" if self.whole else "a number"
+        allowed = f"{name} must be {kind} from {self.low:g} to {self.high:g}; you gave {_shown(value)}."
+        # bool is an int to Python, but True is not a speculation length to anybody
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise SettingsError(allowed)
+        if not math.isfinite(value) or not self.low <= value <= self.high:
+            raise SettingsError(allowed)
+        if self.whole and value != int(value):
+            raise SettingsError(allowed)
+        return int(value) if self.whole else float(value)
+
+
+KNOBS: Mapping[str, Knob] = MappingProxyType(
+    {
+        "k": Knob(
+            "K",
+            4,
+            0,
+            MAX_K,
+            1,
+            "Tokens drafted per step (γ in the papers). A fully accepted step emits K + 1. 0 is the target alone.",
+            whole=True,
+        ),
+        "temperature": Knob(
+            "temperature", 1.0, 0, 100, 0.05, "0 always takes the likeliest token. Applies to target and draft alike."
+        ),
+        "top_k": Knob(
+            "top-k",
+            0,
+            0,
+            1e6,
+            1,
+            "Keep only the k likeliest tokens before drawing. 0, or more than the vocabulary, is off.",
+            whole=True,
+        ),
+        "top_p": Knob(
+            "top-p",
+            1.0,
+            0,
+            1,
+            0.01,
+            "Keep the likeliest tokens that together reach this probability. 1 is off; 0 keeps one.",
+        ),
+        "repetition_penalty": Knob(
+            "repetition penalty",
+            1.0,
+            0.1,
+            10,
+            0.05,
+            "Divides (or, below zero, multiplies) the logits of tokens already in prompt or output. 1 is off.",
+        ),
+        "max_new_tokens": Knob(
+            "new tokens", 64, 1, MAX_NEW_TOKENS, 1, "The run stops after this many tokens.", whole=True
+        ),
+        "seed": Knob(
+            "seed", 1, 0, 2**63 - 1, 1, "The same seed and settings give the same run, whoever else is here.", whole=True
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """All settings of a run. Every step records the settings that it was made under.
+
+    `stop`: strings that end the run; the text is cut before them. `options`: a strategy's own knobs by name.
+    Raises SettingsError (a ValueError) for any value out of range.
+    """
+
+    strategy: str = "sampling"
+    k: int = 4
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    repetition_penalty: float = 1.0
+    rule: str = "speculative sampling"
+    max_new_tokens: int = 64
+    stop: tuple[str, ...] = ()
+    seed: int = 1
+    chat: bool = False
+    options: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, knob in KNOBS.items():
+            object.__setattr__(self, name, knob.check(getattr(self, name)))
+        for name in ("strategy", "rule"):
+            if not isinstance(getattr(self, name), str):
+                raise SettingsError(f"{name} must be a name from the menu; you gave {_shown(getattr(self, name))}.")
+        if not isinstance(self.chat, bool):
+            raise SettingsError(f"chat must be on or off (true or false); you gave {_shown(self.chat)}.")
+        object.__setattr__(self, "stop", _stops(self.stop))
+        if not isinstance(self.options, Mapping):
+            raise SettingsError(f"options must be a table of knob names and numbers; you gave {_shown(self.options)}.")
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return plain | {"stop": list(self.stop), "options": dict(self.options)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RunSettings:
+        """Inverse of `to_dict`; a field it does not know is an error, not ignored."""
+        known = {f.name for f in fields(cls)}
+        if unknown := sorted(set(data) - known):
+            raise SettingsError(f"Unknown setting {unknown[0]!r}; known are {', '.join(sorted(known))}.")
+        return cls(**data)
+
+
+def _stops(stop: Any) -> tuple[str, ...]:
+    stops = (stop,) if isinstance(stop, str) else stop
+    if not isinstance(stops, (tuple, list)) or not all(isinstance(s, str) for s in stops):
+        raise SettingsError("stop must be one text or a list of texts.")
+    stops = tuple(s for s in stops if s)
+    if len(stops) > MAX_STOPS or any(len(s) > MAX_STOP_CHARS for s in stops):
+        raise SettingsError(f"Give at most {MAX_STOPS} stop strings of at most {MAX_STOP_CHARS} characters.")
+    return stops
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "…"

@@ -1,0 +1,32 @@
+"""What a rule is: two pure functions of (token, what is left of the target, the draft's distribution).
+
+A rule is lossless exactly when Σ_x draft(x)·[a(x)·δ_x + (1 − a(x))·residual_x] equals the target; a test checks this
+for every rule in the table, without sampling.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from torch import Tensor
+
+
+class Rule(Protocol):
+    """One way to decide about a drafted token. `lossless`: the output keeps the target's distribution exactly."""
+
+    lossless: bool
+    help: str
+
+    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
+        """Chance in [0, 1] of keeping `token`; `target` (what is left of it) and `draft` are [vocabulary]."""
+        ...
+
+    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
+        """[vocabulary], what the next sibling or the correction is judged by after refusing `token`."""
+        ...
+
+
+def normalised(mass: Tensor, otherwise: Tensor) -> Tensor:
+    """`mass` scaled to sum 1. Where nothing is left the refusal had probability 0; `otherwise` keeps that defined."""
+    total = mass.sum()
+    return mass / total if float(total) > 0 else otherwise

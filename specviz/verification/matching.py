@@ -1,0 +1,29 @@
+"""Token matching: keep a drafted token as often as the target itself would draw it.
+
+The same as drawing t from the target and keeping the draft while t equals it (with the drafted token laid first in the
+cumulative distribution, the accept coin is that draw). Lossless whatever the draft's distribution, and so accepts less
+than speculative sampling does for drafts that were sampled.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from specviz.verification.base import normalised
+
+
+class TokenMatching:
+    """Accept x with probability target(x); after a refusal draw from the target without x."""
+
+    lossless = True
+    help = "Accept as often as the target itself would draw this very token. Exact too, but accepts less."
+
+    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
+        """target(token). `target` [vocabulary]; `draft` is not used."""
+        return float(target[token])
+
+    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
+        """The target without this token, normalised."""
+        rest = target.clone()
+        rest[token] = 0
+        return normalised(rest, otherwise=target)

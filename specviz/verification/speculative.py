@@ -1,0 +1,26 @@
+"""Speculative sampling: keep a token as often as target and draft agree on it, and repair the rest exactly.
+
+Leviathan et al., arXiv 2211.17192, section 2.3 and appendix A.1; Chen et al., arXiv 2302.01318, theorem 1. With a point
+mass as draft it becomes: accept with the target's probability, else draw from the target without that token.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from specviz.verification.base import normalised
+
+
+class SpeculativeSampling:
+    """Accept x with probability min(1, target(x) / draft(x)); after a refusal draw from norm(max(0, target − draft))."""
+
+    lossless = True
+    help = "Accept with probability min(1, p/q); after a rejection draw from what the draft left over."
+
+    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
+        """min(1, target(token) / draft(token)). Both [vocabulary]; draft(token) > 0 as the token was drawn from it."""
+        return min(1.0, float(target[token]) / float(draft[token]))
+
+    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
+        """What is left of the target after refusing a draw of `draft`, normalised (its mass is 1 − overlap)."""
+        return normalised((target - draft).clamp_min(0), otherwise=target)

@@ -1,0 +1,110 @@
+"""Walk along a draft and decide what is kept.
+
+Knows nothing of models, text or time. A draft is a tree; a chain is a tree with one child at each node, and the same
+walk verifies both. Example, chain of 3, second token refused: verdicts for tokens 0 and 1, path (0,), one correction.
+
+At a node, each child in order is accepted with the rule's `accept_prob`, else what is left of the target becomes the
+rule's `residual`. No child left: the correction is drawn from the rest. At a leaf: the bonus is drawn from the target.
+With one sampled child this is speculative sampling, with point-mass children token-by-token matching, with several
+sampled children recursive rejection (SpecInfer, arXiv 2305.09781, algorithm 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from specviz.coins import Coins
+from specviz.sampling import draw
+from specviz.trace import ROOT
+from specviz.verification.base import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a drafter proposes: a tree of tokens in the order drafted, a child always after its parent.
+
+    `parents[i]`: index of the token that i continues, -1 for the text so far. `probs[i]` [vocabulary]: the distribution
+    that token i was really drawn from; a point mass where it was chosen. `own_logits[i]` [vocabulary]: the drafter's raw
+    logits there, for the screen; None where no model is behind it. `stop`: why drafting ended, see `StepRecord`.
+    """
+
+    token_ids: tuple[int, ...] = ()
+    parents: tuple[int, ...] = ()
+    probs: tuple[Tensor, ...] = ()
+    own_logits: tuple[Tensor, ...] | None = None
+    stop: str = "none"
+
+    @property
+    def is_chain(self) -> bool:
+        """No token has a sibling."""
+        return all(parent == here - 1 for here, parent in enumerate(self.parents))
+
+    def path(self, node: int) -> list[int]:
+        """Indices from the root's child down to `node`, empty for the root."""
+        way: list[int] = []
+        while node != ROOT:
+            way.append(node)
+            node = self.parents[node]
+        return way[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A tested token: accepted when coin < accept_prob."""
+
+    accept_prob: float
+    coin: float
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the token was kept."""
+        return self.coin < self.accept_prob
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Outcome of a walk. `path`: accepted tokens, root first. `extra`: the target's own token, None after an end
+    token was accepted. `refused`: the walk ended in a refusal, so `extra` is a correction, not a bonus."""
+
+    verdicts: dict[int, Verdict]
+    path: tuple[int, ...]
+    extra: int | None
+    extra_coin: float | None
+    refused: bool
+
+
+def verify(
+    draft: Draft, target_probs: Tensor, rule: Rule, coins: Coins, start: int, end_ids: Collection[int] = ()
+) -> Walk:
+    """Decide about `draft`.
+
+    `target_probs` [drafted + 1, vocabulary], CPU: row 0 follows the text so far, row i + 1 follows token i. `start`:
+    output position of the first token, which keys the coins. An accepted token in `end_ids` ends the walk.
+    """
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(draft.parents):
+        children.setdefault(parent, []).append(node)
+
+    verdicts: dict[int, Verdict] = {}
+    path: list[int] = []
+    here = ROOT
+    while True:
+        position, left = start + len(path), target_probs[here + 1]
+        for sibling, node in enumerate(children.get(here, ())):
+            token, draft_probs = draft.token_ids[node], draft.probs[node]
+            verdicts[node] = verdict = Verdict(
+                rule.accept_prob(token, left, draft_probs), coins(position, "accept", sibling)
+            )
+            if verdict.accepted:
+                here = node
+                path.append(node)
+                break
+            left = rule.residual(token, left, draft_probs)
+        else:
+            coin = coins(position, "emit", 0)
+            return Walk(verdicts, tuple(path), draw(left, coin), coin, refused=here in children)
+        if draft.token_ids[here] in end_ids:
+            return Walk(verdicts, tuple(path), None, None, refused=False)
