@@ -9,6 +9,7 @@ Example: ``coin(1, 0, "accept")`` is the same float on every machine, for ever.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from hashlib import blake2b
 from typing import Literal
 
@@ -28,4 +29,4 @@ def coin(seed: int, position: int, purpose: Purpose, sibling: int = 0) -> float:
 
 def coins_of(seed: int) -> Coins:
     """The coins of one run."""
-    return lambda position, purpose, sibling=0: coin(seed, position, purpose, sibling)
+    return partial(coin, seed)

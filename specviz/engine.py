@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from specviz.coins import coins_of
 from specviz.drafting import STRATEGIES, Drafter, Readers
 from specviz.models.cached import CachedModel
+from specviz.models.describe import describe
 from specviz.recording import Times, record
 from specviz.runtime import synchronize
 from specviz.sampling import BadLogits, shape
@@ -70,7 +71,7 @@ class Run:
             steps=tuple(self.steps),
             text=self.text,
             stop=self.stop,
-            pair=self.pair.describe(),
+            pair=describe(self.pair),
             prefill_s=self.prefill_s,
             prompt_texts=tuple(show(i) for i in self.prompt_ids),
             baseline=self.baseline,
@@ -141,9 +142,9 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
         if run.readers.draft is None:
             raise
         catch_up_s, draft = 0.0, Draft(stop="draft failed: its logits are not numbers")
-    if draft.stop == "k" and k < settings.k:
-        draft = _stopped(draft, "room")
-    elif k == 0 < settings.k and draft.stop == "none" and settings.strategy != "none":
+    if (draft.stop == "k" and k < settings.k) or (
+        k == 0 < settings.k and draft.stop == "none" and settings.strategy != "none"
+    ):
         draft = _stopped(draft, "room")
     draft_s = clock.lap()
 
@@ -169,11 +170,13 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
 def steps(
     pair: Pair, prompt: str | Sequence[int], settings: RunSettings | Callable[[], RunSettings]
 ) -> Iterator[StepRecord]:
-    """Run to the end, one record at a time; a callable is asked for the settings before each step."""
+    """Run to the end, one record at a time; a callable is asked for the settings before each step (once)."""
     current = settings if callable(settings) else lambda: settings
-    run = start(pair, prompt, current())
-    while not run.finished(now := current()):
+    now = current()
+    run = start(pair, prompt, now)
+    while not run.finished(now):
         yield step(run, now)
+        now = current()
 
 
 def run(pair: Pair, prompt: str | Sequence[int], settings: RunSettings | None = None) -> Trace:

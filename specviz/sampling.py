@@ -68,13 +68,13 @@ def to_probs(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
 def _nucleus(probs: Tensor, top_p: float) -> Tensor:
     """Keep the likeliest tokens up to the one that brings their sum to `top_p` (arXiv 1904.09751, section 3.1)."""
     size = min(_NUCLEUS_GUESS, probs.shape[-1])
-    best = probs.topk(size, dim=-1)
-    if bool((best.values.sum(-1) < top_p).any()):
-        best = probs.sort(-1, descending=True, stable=True)
-    before = best.values.cumsum(-1) - best.values
-    kept = torch.where(before < top_p, best.values, 0.0)
-    kept[..., 0] = best.values[..., 0]
-    return torch.zeros_like(probs).scatter_(-1, best.indices, kept / kept.sum(-1, keepdim=True))
+    values, indices = probs.topk(size, dim=-1)
+    if bool((values.sum(-1) < top_p).any()):
+        values, indices = probs.sort(dim=-1, descending=True, stable=True)
+    before = values.cumsum(-1) - values
+    kept = torch.where(before < top_p, values, 0.0)
+    kept[..., 0] = values[..., 0]
+    return torch.zeros_like(probs).scatter_(-1, indices, kept / kept.sum(-1, keepdim=True))
 
 
 def shape(logits: Tensor, histories: Sequence[Sequence[int]], settings: RunSettings) -> Tensor:
@@ -96,6 +96,6 @@ def draw(probs: Tensor, coin: float) -> int:
 
 def one_hot(token: int, size: int) -> Tensor:
     """A point mass: the distribution of a token that was chosen, not drawn."""
-    probs = torch.zeros(size)
+    probs = torch.zeros(size, dtype=torch.float32)  # the default may be another while a model is being loaded
     probs[token] = 1.0
     return probs

@@ -98,7 +98,13 @@ KNOBS: Mapping[str, Knob] = MappingProxyType(
             "new tokens", 64, 1, MAX_NEW_TOKENS, 1, "The run stops after this many tokens.", whole=True
         ),
         "seed": Knob(
-            "seed", 1, 0, 2**63 - 1, 1, "The same seed and settings give the same run, whoever else is here.", whole=True
+            "seed",
+            1,
+            0,
+            2**63 - 1,
+            1,
+            "The same seed and settings give the same run, whoever else is here.",
+            whole=True,
         ),
     }
 )

@@ -104,7 +104,7 @@ class ChainDrafter:
 
     def behind(self, ids: Sequence[int]) -> bool:
         """After a full acceptance one extra place is read along with the first draft; more is catching up."""
-        return self.reader.behind(ids) > 1
+        return len(ids) <= self.reader.loaded.context and self.reader.behind(ids) > 1
 
     def catch_up(self, ids: Sequence[int]) -> None:
         """Read the text so far into the draft model's cache."""
@@ -147,5 +147,3 @@ def end_ids_of(readers: Readers) -> frozenset[int]:
 def shaped(logits: Tensor, history: Sequence[int], settings: RunSettings) -> Tensor:
     """One row of logits [vocabulary] through the run's filters."""
     return shape(logits[None], [history], settings)[0]
-
-

@@ -6,7 +6,8 @@ Example: after ``a b c … a b`` it proposes ``c …``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from specviz.coins import Coins
 from specviz.drafting.base import Readers, WithoutModel
@@ -14,14 +15,22 @@ from specviz.sampling import one_hot
 from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
 
-NGRAM = Knob("longest n-gram", 3, 1, 10, 1, "Tokens at the end of the text that must occur before; shorter ones are tried too.", whole=True)
+NGRAM = Knob(
+    "longest n-gram",
+    3,
+    1,
+    10,
+    1,
+    "Tokens at the end of the text that must occur before; shorter ones are tried too.",
+    whole=True,
+)
 
 
 class PromptLookup(WithoutModel):
     """N-gram matching over prompt and output."""
 
     help = "Copies what followed the last few tokens earlier in prompt or output. Needs no model."
-    knobs = {"ngram": NGRAM}
+    knobs: Mapping[str, Knob] = MappingProxyType({"ngram": NGRAM})
 
     def start(self, readers: Readers) -> LookupDrafter:
         """Needs only the width of the target's vocabulary and its end tokens."""
@@ -57,7 +66,8 @@ def continuation(ids: list[int], longest: int, k: int) -> list[int]:
     Among occurrences of one suffix the latest with `k` ids after it wins, else the one with most ids after it.
     """
     for size in range(min(longest, len(ids) - 1), 0, -1):
-        suffix, best = ids[-size:], []
+        suffix = ids[-size:]
+        best: list[int] = []
         for at in range(len(ids) - size - 1, -1, -1):
             if ids[at + size - 1] == suffix[-1] and ids[at : at + size] == suffix:
                 after = ids[at + size : at + size + k]

@@ -42,7 +42,7 @@ class CachedModel:
 
     def _forget(self) -> None:
         # without a config every layer is kept in full, also sliding-window ones, so that any of them can be rolled back
-        self._cache = DynamicCache() if self.loaded.cache_mode == "rollback" else None
+        self._cache: Any = DynamicCache() if self.loaded.cache_mode == "rollback" else None
         self._ids: list[int] = []
         self._tree: tuple[Sequence[int], Sequence[int]] = ((), ())
 
@@ -151,7 +151,6 @@ class CachedModel:
             here = found[0]
             rows.append(base + here)
         index = torch.tensor(rows, device=self.loaded.device)
-        assert self._cache is not None
         for layer in self._cache.layers:
             layer.keys, layer.values = layer.keys.index_select(2, index), layer.values.index_select(2, index)
         self._ids = self._ids + [nodes[n - base] for n in rows[base:]]
@@ -185,7 +184,7 @@ def _path(parents: Sequence[int], node: int) -> list[int]:
 
 
 def self_check(loaded: LoadedModel) -> str:
-    """"rollback" when cached logits equal uncached ones after dropping a tail, else "recompute" (exact, but slow).
+    """ "rollback" when cached logits equal uncached ones after dropping a tail, else "recompute" (exact, but slow).
 
     Raises SpecvizError for a model that looks ahead, and BadLogits for one that answers with NaN. Takes six short
     passes, which also warm the model up.

@@ -1,0 +1,174 @@
+"""The command line: the same names as in a notebook. ``python -m specviz run --prompt "Once upon a time"``.
+
+Every setting of `RunSettings` is an option by its own name; `run` prints what happened and can save the trace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from specviz.settings import KNOBS, RunSettings, SpecvizError
+from specviz.trace import Fate, StepRecord
+
+MARKS = {Fate.ACCEPTED: "✓", Fate.REJECTED: "✗", Fate.UNTESTED: "·", Fate.RESAMPLED: "↻", Fate.BONUS: "+"}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """0, or 1 after an error, which is one sentence on stderr."""
+    args = _parser().parse_args(argv)
+    try:
+        return int(args.command(args) or 0)
+    except SpecvizError as error:
+        print(f"specviz: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="specviz", description="Watch speculative decoding token by token.")
+    parts = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = parts.add_parser("run", help="decode one prompt and print every step")
+    _model_options(run)
+    text = run.add_mutually_exclusive_group(required=True)
+    text.add_argument("--prompt", help="text to continue or, with --chat, to answer")
+    text.add_argument("--prompt-ids", help="token ids instead of a text: 5,10,3")
+    for name in ("strategy", "rule"):
+        run.add_argument(f"--{name}", default=getattr(RunSettings(), name))
+    for name, knob in KNOBS.items():
+        # numbers are read as they come and checked by RunSettings, so that its sentence is the one that is read
+        run.add_argument(
+            f"--{name.replace('_', '-')}", default=getattr(RunSettings(), name), type=_number, help=knob.help
+        )
+    run.add_argument("--stop", action="append", default=[], help="a stop string; may be given several times")
+    run.add_argument("--option", action="append", default=[], metavar="NAME=NUMBER", help="a strategy's own knob")
+    run.add_argument("--chat", action="store_true", help="send the prompt through the chat template")
+    run.add_argument("--baseline", action="store_true", help="measure the target alone too, and keep it in the trace")
+    run.add_argument("--json", type=Path, help="save the trace here")
+    run.set_defaults(command=_run)
+
+    models = parts.add_parser("models", help="list the models and pairs known by name")
+    models.set_defaults(command=_models)
+
+    bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")
+    _model_options(bench)
+    bench.add_argument("--tokens", type=int, default=128)
+    bench.add_argument("--k", type=int, default=4)
+    bench.add_argument("--json", type=Path, help="save the figures here")
+    bench.set_defaults(command=_bench)
+    return parser
+
+
+def _model_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", default="default", help="catalogue name, hub id or folder")
+    parser.add_argument("--draft", default=None, help="catalogue name, hub id or folder")
+    parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _pair(args: argparse.Namespace) -> Any:
+    from specviz.models.loading import load_pair  # noqa: PLC0415  # torch is loaded only when a model is needed
+
+    def progress(fraction: float | None, sentence: str) -> None:
+        print(sentence if fraction is None else f"{sentence} {fraction:.0%}", file=sys.stderr)
+
+    return load_pair(args.target, args.draft, dtype=args.dtype, device=args.device, progress=progress)
+
+
+def _settings(args: argparse.Namespace) -> RunSettings:
+    options: dict[str, Any] = {}
+    for item in args.option:
+        name, _, value = item.partition("=")
+        options[name] = _number(value)
+    fields = {name: getattr(args, name) for name in (*KNOBS, "strategy", "rule", "chat")}
+    return RunSettings(**fields, stop=tuple(args.stop), options=options)
+
+
+def _run(args: argparse.Namespace) -> None:
+    settings = _settings(args)
+    prompt: str | list[Any] = args.prompt
+    if args.prompt_ids is not None:
+        prompt = [_number(part.strip()) for part in args.prompt_ids.split(",") if part.strip()]
+    pair = _pair(args)
+
+    from specviz import baseline, engine  # noqa: PLC0415
+
+    run = engine.start(pair, prompt, settings)
+    while not run.finished(settings):
+        print(_line(engine.step(run, settings)), flush=True)
+    if args.baseline:
+        single, alone = baseline.alone(run, settings)
+        while not single.finished(alone):
+            engine.step(single, alone)
+        run.baseline = baseline.compare(run, single)
+    trace = run.trace()
+    if args.json:
+        args.json.write_text(trace.to_json(), encoding="utf-8")
+    _summary(trace)
+
+
+def _line(step: StepRecord) -> str:
+    tokens = [*step.tokens, *([step.extra] if step.extra else [])]
+    shown = " ".join(f"{MARKS[t.fate]}{t.text!r}" for t in tokens)
+    return f"{step.index:4}  {shown}  {step.step_s * 1e3:.0f} ms"
+
+
+def _summary(trace: Any) -> None:
+    from specviz.metrics import count  # noqa: PLC0415
+
+    counts, seconds = count(trace.steps), sum(step.step_s for step in trace.steps)
+    print(f"\n{trace.text}\n")
+    print("  ".join(f"{mark} {fate}" for fate, mark in MARKS.items()))
+    print(f"{counts.emitted} tokens in {counts.steps} target passes, stopped by {trace.stop}")
+    print(f"acceptance rate (of tested) {counts.acceptance_rate}; of drafted {counts.drafted_share}")
+    if counts.steps and seconds:
+        print(
+            f"block efficiency {counts.emitted / counts.steps:.2f} tokens a pass; {counts.emitted / seconds:.1f} tokens/s"
+        )
+    if trace.baseline and trace.baseline.tokens_per_s:
+        speedup = counts.emitted / seconds / trace.baseline.tokens_per_s
+        print(
+            f"target alone {trace.baseline.tokens_per_s:.1f} tokens/s: speed-up {speedup:.2f}×; {_sameness(trace.baseline)}"
+        )
+
+
+def _sameness(baseline: Any) -> str:
+    if baseline.identical is None:
+        return "outputs are comparable at temperature 0 only"
+    if baseline.identical:
+        return f"all {baseline.compared} tokens identical"
+    apart = baseline.difference
+    return (
+        f"first difference at token {apart.place}: {apart.run_text!r} (logit {apart.run_logit:.3f}) instead of "
+        f"{apart.alone_text!r} ({apart.alone_logit:.3f}), margin {apart.margin:.3f}"
+    )
+
+
+def _models(args: argparse.Namespace) -> None:
+    from specviz.models.catalogue import MODELS, PAIRS  # noqa: PLC0415
+
+    for source in MODELS.values():
+        print(f"{source.name:32} {source.size / 1e6:6.0f} MB  {source.licence:11} {source.kind}: {source.where}")
+    for pair in PAIRS.values():
+        print(f"pair {pair.name!r}: {' or '.join(pair.targets)} ← {pair.draft or 'no draft model'}")
+
+
+def _bench(args: argparse.Namespace) -> None:
+    from specviz.bench import bench  # noqa: PLC0415
+
+    bench(_pair(args), k=args.k, tokens=args.tokens, save=args.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""The target alone on the same prompt and settings: what a speed-up is measured against, and what a run must equal.
+
+The measurement is itself a run (strategy "none"), so the same loop, sampler, clock and warm-up hold for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from specviz.engine import Run, start
+from specviz.sampling import penalise
+from specviz.settings import RunSettings
+from specviz.trace import BaselineRecord, Difference
+from specviz.verification import RULES
+
+# A pass over one place and a pass over a block use other kernels, which round differently. Differences of logits seen
+# between the two: 4e-5 in float32, up to 0.3 in bfloat16. A margin below the bound is called a near-tie, never hidden.
+TIE_BOUNDS = {"float32": 1e-3, "float64": 1e-3, "bfloat16": 0.5, "float16": 0.1}
+
+
+def alone(run: Run, settings: RunSettings) -> tuple[Run, RunSettings]:
+    """A fresh run of the target alone beside `run`, as long as `run` is so far, and the settings to step it with."""
+    length = len(run.output_ids) or settings.max_new_tokens
+    settings = replace(settings, strategy="none", k=0, seed=run.seed, max_new_tokens=length)
+    return start(run.pair, run.prompt_ids, settings), settings
+
+
+def compare(run: Run, single: Run) -> BaselineRecord:
+    """Hold the two outputs side by side; at temperature 0 they must be identical but for near-ties of the dtype."""
+    dtype = str(run.pair.target.dtype).removeprefix("torch.")
+    times = tuple(step.step_s for step in single.steps)
+    measured = BaselineRecord(tuple(single.output_ids), times, tie_bound=TIE_BOUNDS.get(dtype, 0.5))
+    if not comparable(run, single):
+        return measured
+    length = min(len(run.output_ids), len(single.output_ids))
+    parted = next((i for i in range(length) if run.output_ids[i] != single.output_ids[i]), None)
+    if parted is None:
+        return replace(measured, identical=True, compared=length)
+    return replace(measured, identical=False, compared=length, difference=_difference(run, single, parted))
+
+
+def comparable(run: Run, single: Run) -> bool:
+    """Temperature 0, a lossless rule and the same penalty in every step of both: only then equality is promised."""
+    if not run.steps or not single.steps:
+        return False
+    penalty = single.steps[0].settings.repetition_penalty
+    return all(
+        s.settings.temperature == 0 and RULES[s.settings.rule].lossless and s.settings.repetition_penalty == penalty
+        for s in (*run.steps, *single.steps)
+    )
+
+
+def _difference(run: Run, single: Run, place: int) -> Difference:
+    ids = single.prompt_ids + single.output_ids[:place]
+    row = penalise(single.readers.target.logits(ids), [ids], single.steps[0].settings.repetition_penalty)[0]
+    ours, theirs = run.output_ids[place], single.output_ids[place]
+    show = run.pair.target.codec.show
+    return Difference(place, ours, show(ours), theirs, show(theirs), float(row[ours]), float(row[theirs]))

@@ -1,0 +1,154 @@
+"""Speed on this machine, as ratios within one run: machines differ and are noisy, quotients travel better.
+
+For each prompt the contestants take turns (target alone, specviz, transformers' assisted generation), so that a machine
+that slows down slows all of them; the median over prompts and rounds is printed, with the spread. Nothing is drawn
+while a clock runs. ``python -m specviz bench``
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+import transformers
+
+from specviz import engine
+from specviz.metrics import count
+from specviz.models.describe import describe
+from specviz.settings import RunSettings
+from specviz.ui.presets import PRESETS
+
+if TYPE_CHECKING:
+    from specviz.models.loading import Pair
+
+ROUNDS = 3
+
+
+def bench(pair: Pair, k: int = 4, tokens: int = 128, save: Path | None = None) -> dict[str, Any]:
+    """Print and return the figures. tokens/s everywhere: new tokens / decoding seconds, prefill left out."""
+    strategy = "greedy" if pair.draft else "prompt lookup"
+    settings = RunSettings(strategy=strategy, k=k, temperature=0, max_new_tokens=tokens)
+    contestants: dict[str, Callable[[list[int]], dict[str, float]]] = {
+        "target alone": lambda ids: _specviz(pair, ids, replace(settings, strategy="none", k=0)),
+        f"specviz, {strategy}, K = {k}": lambda ids: _specviz(pair, ids, settings),
+    }
+    if pair.draft:
+        contestants["transformers, assisted"] = lambda ids: _assisted(pair, ids, k, tokens)
+    print(_machine(pair))
+    prompts = {name: pair.target.codec.encode(p.prompt, p.chat and _can_chat(pair)) for name, p in PRESETS.items()}
+    measured: dict[str, list[dict[str, Any]]] = {name: [] for name in contestants}
+    for ids in list(prompts.values())[:1]:  # the first run of each pays for warming up; not counted
+        for contestant in contestants.values():
+            contestant(ids)
+    for name, ids in prompts.items():
+        for round_ in range(ROUNDS):
+            for label, contestant in contestants.items():
+                measured[label].append(contestant(ids) | {"prompt": name, "round": round_})
+    return _report(pair, measured, save)
+
+
+def _specviz(pair: Pair, ids: list[int], settings: RunSettings) -> dict[str, float]:
+    run = engine.start(pair, ids, settings)
+    began = time.perf_counter()
+    while not run.finished(settings):
+        engine.step(run, settings)
+    wall = time.perf_counter() - began  # recording is in it, as it is when somebody watches
+    counts = count(run.steps)
+    decoding = sum(step.step_s for step in run.steps)
+    return {
+        "tokens_per_s": counts.emitted / wall,
+        "tokens": counts.emitted,
+        "recording": sum(step.record_s for step in run.steps) / decoding,
+        "accepted": counts.acceptance_rate.part,
+        "tested": counts.acceptance_rate.whole,
+        "passes": counts.steps,
+        "draft_ms": 1e3 * sum(s.draft_s for s in run.steps) / max(1, counts.drafted),
+        "verify_ms": 1e3 * sum(s.verify_s for s in run.steps) / counts.steps,
+    }
+
+
+def _assisted(pair: Pair, ids: list[int], k: int, tokens: int) -> dict[str, float]:
+    """transformers' own speculative decoding with the same models, and its prefill taken off by a run of one token."""
+    assert pair.draft is not None
+    assistant: Any = pair.draft.model
+    stored = assistant.generation_config
+    config = {
+        "num_assistant_tokens": k,
+        "num_assistant_tokens_schedule": "constant",
+        "assistant_confidence_threshold": 0.0,
+    }
+    assistant.generation_config = transformers.GenerationConfig.from_dict({**stored.to_dict(), **config})
+    inputs = torch.tensor([ids], device=pair.target.device)
+    mask = torch.ones_like(inputs)
+
+    def generate(count: int, **more: Any) -> tuple[float, int]:
+        began = time.perf_counter()
+        out = pair.target.model.generate(inputs, attention_mask=mask, max_new_tokens=count, do_sample=False, **more)
+        return time.perf_counter() - began, out.shape[1] - inputs.shape[1]
+
+    try:
+        prefill, _ = generate(1)
+        wall, made = generate(tokens, assistant_model=assistant)
+    finally:
+        assistant.generation_config = stored
+    return {"tokens_per_s": (made - 1) / max(1e-9, wall - prefill), "tokens": made}
+
+
+def _report(pair: Pair, measured: dict[str, list[dict[str, Any]]], save: Path | None) -> dict[str, Any]:
+    labels = list(measured)
+    first = {label: [m["tokens_per_s"] for m in rows] for label, rows in measured.items()}
+    print(f"\n{'':28}tokens/s  (min … max)     ÷ target alone")
+    result: dict[str, Any] = {"machine": _machine(pair), "rows": measured}
+    for label in labels:
+        ratios = [a / b for a, b in zip(first[label], first[labels[0]], strict=True)]
+        rate = statistics.median(first[label])
+        print(
+            f"{label:28}{rate:8.1f}  ({min(first[label]):.1f} … {max(first[label]):.1f})  {statistics.median(ratios):12.2f}"
+        )
+        result[label] = {"tokens_per_s": rate, "speed_up": statistics.median(ratios)}
+    ours = measured[labels[1]]
+    recording = statistics.median(m["recording"] for m in ours)
+    accepted, tested = sum(m["accepted"] for m in ours), sum(m["tested"] for m in ours)
+    alone = statistics.median(m["verify_ms"] for m in measured[labels[0]])
+    print(f"\nrecording: {recording:.1%} of step time")
+    if tested:
+        print(
+            f"acceptance rate {accepted / tested:.2f} ({accepted:.0f} of {tested:.0f} tested), "
+            f"cost ratio c {statistics.median(m['draft_ms'] for m in ours) / alone:.2f}, "
+            f"verify-cost ratio v(K) {statistics.median(m['verify_ms'] for m in ours) / alone:.2f}"
+        )
+    if len(labels) > 2:
+        ratios = [a / b for a, b in zip(first[labels[1]], first[labels[2]], strict=True)]
+        print(f"specviz ÷ transformers: {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
+        result["specviz_over_transformers"] = statistics.median(ratios)
+    for name in dict.fromkeys(m["prompt"] for m in ours):
+        rows = [i for i, m in enumerate(ours) if m["prompt"] == name]
+        ratio = statistics.median(first[labels[1]][i] / first[labels[0]][i] for i in rows)
+        here = ours[rows[0]]
+        share = (
+            f"{here['accepted'] / here['tested']:.2f} of {here['tested']:.0f} tested" if here["tested"] else "no drafts"
+        )
+        print(
+            f"  {name!s:14} {ratio:.2f}× the target alone, α {share}, {here['tokens'] / here['passes']:.2f} tokens a pass"
+        )
+    result["recording"] = recording
+    if save:
+        save.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    return result
+
+
+def _machine(pair: Pair) -> str:
+    described = describe(pair)
+    names = ", ".join(f"{key} {value}" for key, value in described.items() if isinstance(value, (str, int)))
+    return f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; {names}"
+
+
+def _can_chat(pair: Pair) -> bool:
+    return bool(pair.target.codec.has_chat_template)

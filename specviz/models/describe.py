@@ -1,0 +1,38 @@
+"""What runs where, in plain words and numbers: for the trace, the page and the bench."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any
+
+import torch
+import transformers
+
+if TYPE_CHECKING:
+    from specviz.models.loading import LoadedModel, Pair
+
+
+def describe(pair: Pair) -> dict[str, Any]:
+    """Plain data. Sources tell the full-precision target from its 4-bit stand-in; notes are sentences for the screen."""
+    target, draft = pair.target, pair.draft
+    return {
+        "target": target.name,
+        "target_source": target.source,
+        "target_parameters": target.parameters,
+        "draft": draft.name if draft else None,
+        "draft_parameters": draft.parameters if draft else None,
+        "dtype": _dtype(target),
+        "draft_dtype": _dtype(draft) if draft else None,
+        "device": str(target.device),
+        "cache": target.cache_mode,
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "notes": list(pair.notes),
+    }
+
+
+def _dtype(model: LoadedModel) -> str:
+    return str(model.dtype).removeprefix("torch.")

@@ -1,0 +1,94 @@
+"""May this model be used, and for how long a text? Questions asked around loading, answered in one sentence each.
+
+Example: a Phi-3 of 131072 tokens whose position code changes at 4096 gets a context of 4096 and a note that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from specviz.models.folders import ModelError
+from specviz.runtime import free_memory
+from specviz.settings import SpecvizError
+
+NO_LIMIT = 32_768
+"""Context of a model that states none, such as a recurrent one; a bound on what a run may grow to."""
+_SPARE = 200_000_000
+_SWITCHING = ("longrope", "su", "dynamic")
+
+
+def context_of(config: Any, name: str) -> tuple[int, tuple[str, ...]]:
+    """Tokens that a model may read, and a note where that is less than its config says.
+
+    Some rotary embeddings change all positions when a text passes a certain length: what is in a cache is then wrong.
+    """
+    stated = [getattr(config, key, None) for key in ("max_position_embeddings", "n_positions", "max_seq_len")]
+    found = [int(value) for value in stated if isinstance(value, int) and value > 0]
+    context = found[0] if found else NO_LIMIT
+    for rope in _ropes(config):
+        if str(rope.get("rope_type", rope.get("type"))) not in _SWITCHING:
+            continue
+        original = rope.get("original_max_position_embeddings") or getattr(
+            config, "original_max_position_embeddings", None
+        )
+        if isinstance(original, int) and 0 < original < context:
+            return original, (f"{name} changes its position code after {original} tokens, so runs end there.",)
+    return context, ()
+
+
+def _ropes(config: Any) -> list[Mapping[str, Any]]:
+    """The rotary settings, which are one dictionary or one for each kind of layer."""
+    found = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None)
+    if not isinstance(found, Mapping):
+        return []
+    return [found, *(inner for inner in found.values() if isinstance(inner, Mapping))]
+
+
+def refuse_too_large(name: str, size: int, dtype: torch.dtype, device: torch.device) -> None:
+    """Raise ModelError where `size` bytes of weights and a little more do not fit into what is free on `device`."""
+    free = free_memory(device)
+    need = int(size * 1.1) + _SPARE
+    if need > free:
+        shown = str(dtype).removeprefix("torch.")
+        raise ModelError(
+            f"{name} needs about {need / 1e9:.1f} GB of memory in {shown} and {max(0, free) / 1e9:.1f} GB are free; "
+            "choose a smaller model."
+        )
+
+
+def refuse_incomplete(name: str, info: Mapping[str, Any]) -> None:
+    """A weight that is not in the file would be left at random values: the output is then noise, without any error."""
+    missing = sorted(info.get("missing_keys") or ())
+    wrong = sorted(str(entry[0]) for entry in info.get("mismatched_keys") or ())
+    broken = sorted(info.get("conversion_errors") or ()) or list(info.get("error_msgs") or ())
+    for names, what in (
+        (missing, "are missing from"),
+        (wrong, "have another shape in"),
+        (broken, "cannot be read from"),
+    ):
+        if names:
+            shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+            raise ModelError(f"{name} is incomplete: weights ({shown}) {what} its files; choose another model.")
+
+
+def guarded(name: str, load: Callable[[], Any]) -> Any:
+    """Whatever the library raises, as one sentence."""
+    try:
+        return load()
+    except SpecvizError:
+        raise
+    except MemoryError as error:
+        raise ModelError(f"{name} does not fit into memory; choose a smaller model.") from error
+    except Exception as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise ModelError(f"{name} does not fit into memory; choose a smaller model.") from error
+        raise ModelError(f"{name} could not be loaded ({reason(error)}); choose another model.") from error
+
+
+def reason(error: BaseException) -> str:
+    """Kind and first line of an error, for a sentence."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:160]}" if lines else type(error).__name__

@@ -1,0 +1,261 @@
+"""Load a target and a draft, or say in one sentence why not. Nothing here generates.
+
+A model is looked at before it is loaded (kind, weights, memory) and tried before it is used (NaN, looking ahead, roll
+back). Code and pickles from a model's folder are never run, and its stored generation defaults never apply.
+
+Example: ``load_pair("default").notes`` is empty when target and draft loaded, and says what is used instead otherwise.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import os
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+from transformers import logging as transformers_logging
+
+from specviz.models.cached import self_check
+from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
+from specviz.models.fetching import clean, locate, locate_first
+from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large
+from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
+from specviz.models.text import TextCodec, end_ids
+from specviz.models.where import LOADING, Progress, report
+from specviz.runtime import pick_device, pick_dtype, use_threads
+from specviz.sampling import BadLogits
+from specviz.settings import SpecvizError
+
+log = logging.getLogger("specviz")
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class LoadedModel:
+    """A model in memory, shared by all runs; nothing is changed after loading.
+
+    `context`: tokens it can read. `vocab_size`: columns of its logits, which may be more than the tokenizer has names
+    for. `cache_mode`: "rollback", or "recompute" for one whose cache cannot be rolled back. `bytes`: of its weights.
+    """
+
+    name: str
+    source: str
+    model: Any
+    codec: TextCodec
+    device: torch.device
+    dtype: torch.dtype
+    context: int
+    vocab_size: int
+    eos_ids: frozenset[int]
+    cache_mode: str
+    parameters: int
+    bytes: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and the draft model for it, if any; they share a vocabulary. `notes`: sentences for the screen."""
+
+    target: LoadedModel
+    draft: LoadedModel | None
+    notes: tuple[str, ...] = ()
+
+
+def load_pair(
+    target: str | os.PathLike[str] = "default",
+    draft: str | os.PathLike[str] | None = None,
+    dtype: str = "auto",
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> Pair:
+    """Load a pair: a name in `PAIRS` ("default" is one), or a target and a draft: catalogue names, hub ids or folders.
+
+    The default pair tries each source of its target and falls back on what comes with the code, saying so in `notes`;
+    anything asked for by name is loaded or refused. Raises SpecvizError, one sentence.
+    """
+    target, draft = os.fspath(target), None if draft is None else os.fspath(draft).strip() or None
+    name = DEFAULT_PAIR if clean(target) == "default" else clean(target)
+    notes: tuple[str, ...] = ()
+    if name not in PAIRS:
+        return _paired(load_model(target, dtype, device, progress), draft, dtype, device, progress)
+    plan = PAIRS[name]
+    try:
+        loaded = _load_any(plan, dtype, device, progress)
+    except SpecvizError as error:
+        if name != DEFAULT_PAIR:
+            raise
+        log.warning("%s", error)
+        notes = (f"{error} Meanwhile: {OFFLINE_PAIR}, which came with the code.",)
+        plan = PAIRS[OFFLINE_PAIR]
+        loaded = _load_any(plan, dtype, device, progress)
+    pair = _paired(loaded, draft or plan.draft, dtype, device, progress)
+    if loaded.name in plan.targets[1:]:  # not the target that the pair is named after
+        notes += (f"The target comes from {loaded.source}: {MODELS[loaded.name].note}",)
+    return Pair(pair.target, pair.draft, (*notes, *((plan.note,) if plan.note else ()), *pair.notes))
+
+
+def load_model(
+    name: str | os.PathLike[str],
+    dtype: str = "auto",
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> LoadedModel:
+    """Load one model, or hand out the one that is loaded already. Raises SpecvizError, one sentence."""
+    name = clean(os.fspath(name))
+    return _load_folder(locate(name, progress), name, dtype, device, progress)
+
+
+def _load_any(plan: PairSource, dtype: str, device: str, progress: Progress | None) -> LoadedModel:
+    name, folder = locate_first(plan.targets, progress)
+    return _load_folder(folder, name, dtype, device, progress)
+
+
+def _paired(target: LoadedModel, draft_name: str | None, dtype: str, device: str, progress: Progress | None) -> Pair:
+    if draft_name is None:
+        return Pair(target, None, target.notes)
+    draft = load_model(draft_name, dtype, device, progress)
+    notes = list(dict.fromkeys((*target.notes, *draft.notes)))
+    if draft is not target:
+        common = common_ids(target, draft)
+        if draft.vocab_size != target.vocab_size or common < min(target.vocab_size, draft.vocab_size):
+            notes.append(
+                f"{common} token ids are common to both models "
+                f"(target {target.vocab_size}, draft {draft.vocab_size} columns)."
+            )
+        if draft.context < target.context:
+            notes.append(f"{draft.name} reads {draft.context} tokens; after that {target.name} goes on alone.")
+    return Pair(target, draft, tuple(notes))
+
+
+def common_ids(target: LoadedModel, draft: LoadedModel) -> int:
+    """How many ids both name, and name alike. Raises ModelError at the first that differs, or where few are common."""
+    ours, theirs = target.codec.tokens, draft.codec.tokens
+    both = [i for i in sorted(ours.keys() & theirs.keys()) if i < min(target.vocab_size, draft.vocab_size)]
+    for i in both:
+        if ours[i] != theirs[i]:
+            one, other = target.codec.show(i), draft.codec.show(i)
+            if one == other:  # spelt differently inside
+                one, other = ours[i], theirs[i]
+            raise ModelError(
+                f"{target.name} and {draft.name} do not share a vocabulary: id {i} is {one!r} in the target and "
+                f"{other!r} in the draft; pick a pair from the menu or use prompt lookup."
+            )
+    # a small vocabulary that happens to begin like a large one is another vocabulary
+    if 2 * len(both) < max(len(ours), len(theirs)):
+        raise ModelError(
+            f"{target.name} and {draft.name} do not share a vocabulary: only {len(both)} of "
+            f"{max(len(ours), len(theirs))} ids are common; pick a pair from the menu or use prompt lookup."
+        )
+    return len(both)
+
+
+# ------------------------------------------------------------------------------------------------------------ one model
+
+_LOADED: weakref.WeakValueDictionary[tuple[Any, ...], LoadedModel] = weakref.WeakValueDictionary()
+"""What somebody still uses. Nothing is kept for its own sake: the last pair to let go of a model frees it."""
+
+
+def _load_folder(folder: Path, name: str, dtype: str, device: str, progress: Progress | None) -> LoadedModel:
+    place, title = pick_device(device), _title(name, folder)
+    weights = weights_in(folder, title)
+    kind = pick_dtype(dtype, place, weights.dtype)
+    stamp = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(folder.iterdir()) if p.is_file())
+    key = (folder.resolve(), stamp, kind, str(place))
+    with LOADING:  # two visitors who want the same model wait for one load
+        loaded = _LOADED.get(key)
+        if loaded is None:
+            source = MODELS[name].where if name in MODELS else title
+            loaded = _load(folder, title, source, kind, place, weights, progress)
+            _LOADED[key] = loaded
+    return loaded
+
+
+def _load(
+    folder: Path,
+    name: str,
+    source: str,
+    dtype: torch.dtype,
+    device: torch.device,
+    weights: Weights,
+    progress: Progress | None,
+) -> LoadedModel:
+    refuse_wrong_kind(folder, name)
+    refuse_too_large(name, weights.parameters * dtype.itemsize, dtype, device)
+    report(progress, None, f"Loading {name}.")
+    use_threads()
+    transformers_logging.disable_progress_bar()
+    safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+    config = guarded(name, lambda: AutoConfig.from_pretrained(folder, **safely))
+    tokenizer = guarded(name, lambda: AutoTokenizer.from_pretrained(folder, **safely))
+    made = guarded(
+        name,
+        lambda: AutoModelForCausalLM.from_pretrained(
+            folder,
+            config=copy.deepcopy(config),  # the model writes its own choices into it
+            dtype=dtype,
+            use_safetensors=True,
+            output_loading_info=True,
+            **safely,
+        ),
+    )
+    model, info = made
+    refuse_incomplete(name, info)
+    generation = read_json(folder / "generation_config.json", name) if _has(folder, "generation_config.json") else {}
+    model.generation_config = GenerationConfig()
+    model.requires_grad_(False).eval()
+    model = guarded(name, lambda: model.to(device))
+    text_config = config.get_text_config()
+    head = model.get_output_embeddings()
+    vocab_size = int(head.weight.shape[0]) if head is not None else int(text_config.vocab_size)
+    codec = TextCodec(tokenizer, name, vocab_size)
+    context, notes = context_of(text_config, name)
+    stored = (generation.get("eos_token_id"), getattr(text_config, "eos_token_id", None), tokenizer.eos_token_id)
+    parameters = list({id(p): p for p in model.parameters()}.values())
+    loaded = LoadedModel(
+        name=name,
+        source=source,
+        model=model,
+        codec=codec,
+        device=device,
+        dtype=dtype,
+        context=context,
+        vocab_size=vocab_size,
+        eos_ids=frozenset(end_ids(*stored, vocab_size=vocab_size)),
+        cache_mode="rollback",
+        parameters=sum(p.numel() for p in parameters),
+        bytes=sum(p.numel() * p.element_size() for p in parameters),
+        notes=notes,
+    )
+    report(progress, None, f"Checking {name}.")
+    loaded.cache_mode = _checked(loaded)
+    if loaded.cache_mode == "recompute":
+        loaded.notes += (f"{name} cannot be rolled back, so each pass reads the whole text again; times show that.",)
+    return loaded
+
+
+def _checked(loaded: LoadedModel) -> str:
+    """The cache mode, from a few short passes. Raises for NaN and for models that look ahead."""
+    try:
+        return self_check(loaded)
+    except BadLogits as error:
+        dtype = str(loaded.dtype).removeprefix("torch.")
+        todo = "choose another model" if loaded.dtype is torch.float32 else "load it in float32"
+        raise BadLogits(f"{loaded.name} answers with NaN or infinite logits in {dtype}; {todo}.") from error
+    except SpecvizError:
+        raise
+    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        raise ModelError(f"{loaded.name} failed its first pass ({reason(error)}); choose another model.") from error
+
+
+def _has(folder: Path, file: str) -> bool:
+    return (folder / file).is_file()
+
+
+def _title(name: str, folder: Path) -> str:
+    """A name for the screen: that of a folder is its last part, so that no path of the server is shown."""
+    return folder.name if Path(os.path.expanduser(name)).is_dir() and name not in MODELS else name

@@ -1,0 +1,61 @@
+"""Small things that all ways of fetching share: the cache folder, the offline switch, progress, the error.
+
+Example: ``report(progress, 0.5, "Downloading x.")`` calls ``progress(0.5, "Downloading x.")``, and the console says the
+sentence once.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from specviz.models.folders import ModelError
+
+log = logging.getLogger("specviz")
+
+Progress = Callable[[float | None, str], None]
+"""Called with a share from 0 to 1 (None: unknown) and one sentence."""
+
+
+LOADING = threading.RLock()
+"""Held while transformers builds a model: it sets torch's default dtype for all threads meanwhile, and two builds at
+once could leave it set."""
+
+
+class FetchError(ModelError):
+    """A model that cannot be had: unknown, gated, out of reach or damaged."""
+
+
+def cache_folder() -> Path:
+    """Where converted models are kept: SPECVIZ_CACHE, or ~/.cache/specviz."""
+    return Path(os.environ.get("SPECVIZ_CACHE") or "~/.cache/specviz").expanduser()
+
+
+def offline() -> bool:
+    """Whether the environment forbids the network; asked each time, so that a test or a notebook may change it."""
+    values = (os.environ.get(name, "") for name in ("SPECVIZ_OFFLINE", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    return any(value.strip().lower() in ("1", "true", "yes", "on") for value in values)
+
+
+def switched_off(name: str) -> FetchError:
+    """The sentence for a model that would have to be fetched while `offline`."""
+    return FetchError(
+        f"{name} is not on this machine and network use is switched off (HF_HUB_OFFLINE or SPECVIZ_OFFLINE); "
+        "choose a model that is here already."
+    )
+
+
+def report(progress: Progress | None, share: float | None, sentence: str) -> None:
+    """Tell the page; and the console, but not each percent of it."""
+    stage = sentence.split(" (")[0]
+    if stage != _last[0]:
+        _last[0] = stage
+        log.info("%s", sentence)
+    if progress is not None:
+        progress(share, sentence)
+
+
+_last = [""]

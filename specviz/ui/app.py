@@ -1,0 +1,176 @@
+"""The page: controls on the left, transport above the one live view, and which handler each of them calls.
+
+Gradio lives in this folder only. All events of the page are private; the one public endpoint is in `api`. Nothing here
+waits: a driver is a generator that Gradio pulls, and a control only writes down where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import plotly
+
+from specviz.drafting import STRATEGIES
+from specviz.models.loading import load_pair
+from specviz.ui import controls
+from specviz.ui.api import lines, make_generate
+from specviz.ui.drive import Drivers
+from specviz.ui.lookups import Lookups
+from specviz.ui.presets import PRESETS
+from specviz.ui.shelf import Key, Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitor, Visitors
+from specviz.views import page, wire
+
+PLOTLY = Path(plotly.__file__).parent / "package_data"
+ACTIVE_RUNS = 16
+"""Runs driven at once; further visitors wait in Gradio's queue, and beyond `QUEUE` of them are told that it is busy."""
+QUEUE = 64
+DEFAULT_KEY: Key = (controls.DEFAULT_PAIR, "", "auto")
+
+THEME = gr.themes.Base(
+    primary_hue=gr.themes.colors.indigo,
+    neutral_hue=gr.themes.colors.slate,
+    spacing_size=gr.themes.sizes.spacing_sm,
+    radius_size=gr.themes.sizes.radius_md,
+    font=["ui-sans-serif", "system-ui", "sans-serif"],
+    font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "DejaVu Sans Mono", "monospace"],
+)
+LAUNCH: dict[str, Any] = {
+    "theme": THEME,
+    "css": page.css(),
+    "run_history": False,  # would keep visitors' prompts in the browser's storage
+    "ssr_mode": False,
+    "footer_links": ["api", "settings"],
+}
+
+
+def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Blocks:
+    """The whole app. `load`: how pairs are loaded; `preload`: begin with the default pair before anybody asks."""
+    visitors = Visitors()
+    shelf = Shelf(load, visitors.pairs_in_use)
+    turns = Turns()
+    drivers = Drivers(shelf, turns)
+    lookups = Lookups(visitors, shelf, DEFAULT_KEY)
+    if preload:
+        shelf.ask(DEFAULT_KEY)
+
+    gr.set_static_paths([PLOTLY])
+    with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:
+        values: dict[str, Any] = {}
+        options: dict[str, gr.Slider] = {}
+        groups: dict[str, gr.Group] = {}
+        with gr.Sidebar(width=300, elem_id="sv-side"):
+            gr.HTML('<h1 class="sv-name">specviz</h1>', padding=False)
+            preset = controls.preset_menu()
+            values["prompt"] = controls.prompt_box()
+            values["k"] = controls.setting("k")
+            values["strategy"] = controls.strategy_menu()
+            for name, entry in STRATEGIES.items():
+                if entry.knobs:
+                    with gr.Group(visible=name == controls.FIRST_SETTINGS.strategy) as groups[name]:
+                        options |= controls.strategy_knobs(name)
+            values["temperature"] = controls.setting("temperature")
+            with gr.Accordion("Sampling and rule", open=False):
+                for name in ("top_k", "top_p", "repetition_penalty"):
+                    values[name] = controls.setting(name)
+                values["seed"] = controls.seed_box()
+                values["rule"] = controls.rule_menu()
+            with gr.Accordion("Length and template", open=False):
+                values["max_new_tokens"] = controls.setting("max_new_tokens")
+                values["chat"] = controls.chat_box()
+                values["stop"] = controls.stop_box()
+            with gr.Accordion("Models", open=False):
+                values["target"] = controls.target_menu()
+                values["draft"] = controls.draft_menu()
+                values["dtype"] = controls.dtype_menu()
+                load_button = gr.Button("Load these models", size="sm", elem_id="sv-load")
+        with gr.Row(elem_id="sv-transport"):
+            play_button = gr.Button("▶ Play", variant="primary", elem_id="sv-play", min_width=90, scale=0)
+            pause_button = gr.Button("⏸ Pause", elem_id="sv-pause", min_width=90, scale=0)
+            step_button = gr.Button("⏭ Step", elem_id="sv-step", min_width=90, scale=0)
+            reset_button = gr.Button("⟲ Reset", elem_id="sv-reset", min_width=90, scale=0)
+            alone_button = gr.Button("Measure target alone", elem_id="sv-alone", min_width=180, scale=0)
+            values["speed"] = controls.speed_menu()
+        view = gr.HTML(
+            "",
+            html_template=page.template(),
+            js_on_load=page.script(f"/gradio_api/file={PLOTLY}/plotly.min.js"),
+            apply_default_css=False,
+            elem_id="sv-view",
+            padding=False,
+            server_functions=lookups.functions(),
+        )
+
+        names = [*values, *options]
+        widgets = [*values.values(), *options.values()]
+
+        def visitor_of(request: gr.Request) -> Visitor:
+            return visitors.of(request.session_hash)
+
+        def driven(drive: Callable[[Visitor], Iterator[str]]) -> Callable[..., Iterator[str]]:
+            def handler(request: gr.Request, *raw: Any) -> Iterator[str]:
+                visitor = visitor_of(request)
+                take(visitor, dict(zip(names, raw, strict=True)))
+                yield from drive(visitor)
+
+            return handler
+
+        def setter(name: str) -> Callable[..., None]:
+            def handler(value: Any, request: gr.Request) -> None:
+                take(visitor_of(request), {name: value})
+
+            return handler
+
+        def pause(request: gr.Request) -> None:
+            visitor_of(request).claim()
+
+        def reset(request: gr.Request) -> str:
+            visitor = visitor_of(request)
+            visitor.forget_run()
+            return wire.pack({"m": "clear", "seq": visitor.next_seq()})
+
+        def fill(name: str, request: gr.Request) -> tuple[str, bool]:
+            chosen = PRESETS[name]
+            take(visitor_of(request), {"prompt": chosen.prompt, "chat": chosen.chat})
+            return chosen.prompt, chosen.chat
+
+        def show_knobs(strategy: str) -> list[Any]:
+            return [gr.update(visible=name == strategy) for name in groups]
+
+        quick: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+        long: dict[str, Any] = {
+            "concurrency_id": "decode",
+            "concurrency_limit": ACTIVE_RUNS,
+            "show_progress": "hidden",
+            "api_visibility": "private",
+        }
+        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, **long)
+        step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, **long)
+        alone_button.click(driven(drivers.measure), widgets, view, **long)
+        load_button.click(driven(drivers.load), widgets, view, **long)
+        pause_button.click(pause, None, None, **quick)
+        reset_button.click(reset, None, view, **quick)
+        preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)
+        values["strategy"].input(show_knobs, values["strategy"], list(groups.values()), **quick)
+        for name, widget in zip(names, widgets, strict=True):
+            # always_last: with the default the last position of a dragged slider can be lost
+            widget.input(setter(name), widget, None, trigger_mode="always_last", **quick)
+        gr.api(make_generate(shelf, turns), api_name="generate", concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
+    demo.queue(max_size=QUEUE)
+    return demo
+
+
+def take(visitor: Visitor, raw: dict[str, Any]) -> None:
+    """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here."""
+    known = {name for entry in STRATEGIES.values() for name in entry.knobs}
+    for name, value in raw.items():
+        if name in known:
+            visitor.values["options"] = {**visitor.values.get("options", {}), name: value}
+        elif name == "stop":
+            visitor.values["stop"] = lines(value)
+        else:
+            visitor.values[name] = value

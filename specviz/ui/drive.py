@@ -1,0 +1,233 @@
+"""Drive a visitor's run and tell the browser about it: generators of JSON messages, each a small, numbered delta.
+
+No Gradio here. A driver ends as soon as somebody else claims the run (Pause, Step, Reset, a second Play, the tab closed)
+and never waits inside a step; what it waits for (a turn, a loading model, the chosen speed) lies between steps.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from specviz import baseline, engine
+from specviz.models.describe import describe
+from specviz.settings import SpecvizError
+from specviz.ui.shelf import Key, Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitor
+from specviz.views import wire
+
+if TYPE_CHECKING:
+    from specviz.engine import Run
+    from specviz.models.loading import Pair
+
+FRAME_S = 0.1
+"""At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
+POLL_S = 0.05
+PATIENCE_S = 1.0
+SPEEDS: dict[str, float] = {
+    "1 step in 2 s": 0.5,
+    "1 step/s": 1,
+    "2 steps/s": 2,
+    "4 steps/s": 4,
+    "full speed": float("inf"),
+}
+log = logging.getLogger("specviz")
+T = TypeVar("T")
+Told = Generator[str, None, T]
+"""A part of a driver: yields messages, returns a T."""
+
+
+class Drivers:
+    """What drives runs: the shelf of models and the turns that visitors take."""
+
+    def __init__(self, shelf: Shelf, turns: Turns) -> None:
+        self.shelf = shelf
+        self.turns = turns
+
+    def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
+        """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
+        return self._hold(visitor, lambda me: self._steps(visitor, me, limit))
+
+    def measure(self, visitor: Visitor) -> Iterator[str]:
+        """The target alone on the run's prompt and settings, compared with the run so far."""
+        return self._hold(visitor, lambda me: self._alone(visitor, me))
+
+    def load(self, visitor: Visitor) -> Iterator[str]:
+        """Load the pair that the visitor chose, with progress; the run so far is kept."""
+        return self._hold(visitor, lambda me: self._load(visitor, me))
+
+    def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
+        pair = yield from self._pair(visitor, me)
+        if pair is not None:
+            state = resting(visitor.run) if visitor.run else "ready"
+            yield frame(visitor, state=state, say="The models are ready; press Play.", pair=describe(pair))
+
+    def _hold(self, visitor: Visitor, work: Callable[[int], Iterator[str]]) -> Iterator[str]:
+        """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""
+        me = visitor.claim()
+        while not visitor.busy.acquire(timeout=POLL_S):  # whoever drove before us ends within a step
+            if visitor.driver != me:
+                return
+        try:
+            yield from work(me)
+        except SpecvizError as error:
+            yield frame(visitor, state="error", say=str(error))
+        except Exception as error:  # shown to the visitor in a sentence and to the host in full
+            log.exception("driving a run failed")
+            what = (
+                "there is not enough memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
+            )
+            yield frame(visitor, state="error", say=f"The step failed ({what[:200]}); the run so far is kept.")
+        finally:  # also when the tab is closed in the middle
+            visitor.busy.release()
+
+    def _steps(self, visitor: Visitor, me: int, limit: float) -> Iterator[str]:
+        pair = yield from self._pair(visitor, me)
+        if pair is None:
+            return
+        if stale(visitor, pair):
+            prompt, settings = str(visitor.values.get("prompt") or ""), visitor.settings()
+            begun = yield from self._turn(visitor, me, lambda: engine.start(pair, prompt, settings))
+            if begun is None:
+                return
+            visitor.adopt(begun)
+            yield frame(visitor, 0, state="playing")
+        run = visitor.run
+        assert run is not None
+        sent, made, last_frame, last_step = len(run.steps), 0, 0.0, 0.0
+        while made < limit and visitor.driver == me and not run.finished(visitor.settings()):
+            if pause := _until_due(visitor, last_step):
+                time.sleep(min(pause, POLL_S))
+                continue
+            last_step = time.monotonic()
+            # the controls are read when the turn comes: K, strategy, rule, temperature may change until then
+            step = yield from self._turn(visitor, me, lambda: engine.step(run, visitor.settings()))
+            made += step is not None
+            if visitor.run is not run:
+                return
+            if time.monotonic() - last_frame >= FRAME_S or _speed(visitor) < float("inf"):
+                last_frame, first, sent = time.monotonic(), sent, len(run.steps)
+                yield frame(visitor, first, state="playing")
+        if visitor.run is run:  # else it was reset: what is on screen is no longer ours
+            yield frame(visitor, sent, state=resting(run), text=run.text)
+
+    def _alone(self, visitor: Visitor, me: int) -> Iterator[str]:
+        run = visitor.run
+        if run is None or not run.output_ids:
+            raise SpecvizError(
+                "Press Play or Step first: the target alone is measured on the run's own prompt and length."
+            )
+        settings = visitor.settings()
+        both = yield from self._turn(visitor, me, lambda: baseline.alone(run, settings))
+        if both is None:
+            return
+        single, settings = both
+        told, wanted = 0.0, settings.max_new_tokens
+        while visitor.driver == me and not single.finished(settings):
+            yield from self._turn(visitor, me, lambda: engine.step(single, settings))
+            if time.monotonic() - told > 0.25:
+                told, done = time.monotonic(), len(single.output_ids)
+                say = f"Measuring the target alone: {done} of {wanted} tokens …"
+                yield frame(visitor, state="loading", say=say, progress=done / wanted)
+        if visitor.run is not run:
+            return
+        if single.output_ids:
+            run.baseline = yield from self._turn(visitor, visitor.driver, lambda: baseline.compare(run, single))
+        if run.baseline is not None:
+            yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
+        if visitor.driver == me:
+            yield frame(visitor, state=resting(run), text=run.text)
+
+    def _pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
+        """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""
+        wanted, told = self.shelf.again(key_of(visitor)), ""
+        while not wanted.done.wait(POLL_S):
+            if visitor.driver != me:
+                return None
+            if (now := f"{wanted.say} {wanted.progress}") != told:
+                told = now
+                yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
+        if wanted.pair is None:
+            raise SpecvizError(wanted.say)
+        return wanted.pair
+
+    def _turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
+        """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""
+        future, began, told = self.turns.submit(work), time.monotonic(), False
+        try:
+            while True:
+                try:
+                    return future.result(POLL_S)
+                except TimeoutError:
+                    if future.done():
+                        raise
+                if visitor.driver != me and future.cancel():
+                    return None
+                if not told and not future.running() and time.monotonic() - began > PATIENCE_S:
+                    told, ahead = True, self.turns.ahead(future)
+                    who = "another visitor" if ahead <= 1 else f"{ahead} other visitors"
+                    yield frame(visitor, state="waiting", say=f"Waiting for {who} to take a step …")
+        finally:
+            future.cancel()  # the tab was closed while we stood in the queue
+
+
+def message(visitor: Visitor, content: dict[str, Any]) -> dict[str, Any]:
+    """`content` with the number of the message and the id of the run."""
+    return {"seq": visitor.next_seq(), "r": visitor.run_id or None, **content}
+
+
+def frame(visitor: Visitor, first: int | None = None, state: str = "paused", **more: Any) -> str:
+    """One message: the steps from `first` on (none if None), and how things stand."""
+    return wire.pack(message(visitor, state_of(visitor, first, state)) | more)
+
+
+def state_of(visitor: Visitor, first: int | None, state: str, most: int | None = None) -> dict[str, Any]:
+    """The visitor's run from step `first` on, at most `most` of them, as the content of a frame."""
+    run = visitor.run
+    content: dict[str, Any] = {"m": "frame", "state": state}
+    if run is None:
+        return content
+    if first == 0:
+        texts = tuple(run.pair.target.codec.show(i) for i in run.prompt_ids)
+        content["head"] = wire.head(
+            run_id=visitor.run_id,
+            prompt_ids=run.prompt_ids,
+            prompt_texts=texts,
+            pair={**describe(run.pair), "seed": run.seed},
+            prefill_s=run.prefill_s,
+        )
+    if first is not None:
+        steps = run.steps[first : None if most is None else first + most]
+        content |= {"f": first, "s": [wire.step(step) for step in steps]}
+    return content | {"why": run.stop}
+
+
+def resting(run: Run) -> str:
+    """State of a run that nobody drives."""
+    return "finished" if run.stop else "paused"
+
+
+def stale(visitor: Visitor, pair: Pair) -> bool:
+    """Whether Play must begin anew: no run, an ended one, or another prompt, seed, template or pair than it has."""
+    run = visitor.run
+    return (
+        run is None or run.finished(visitor.settings()) or run.pair is not pair or visitor.made_from != visitor.origin
+    )
+
+
+def key_of(visitor: Visitor) -> Key:
+    """Which pair this visitor asks for."""
+    target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
+    return target, draft, dtype
+
+
+def _speed(visitor: Visitor) -> float:
+    return SPEEDS.get(str(visitor.values.get("speed")), float("inf"))
+
+
+def _until_due(visitor: Visitor, last_step: float) -> float:
+    """Seconds until the chosen speed allows the next step."""
+    return max(0.0, last_step + 1 / _speed(visitor) - time.monotonic()) if last_step else 0.0

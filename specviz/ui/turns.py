@@ -1,0 +1,33 @@
+"""One thread that decodes for everybody, one step at a time, first come first served.
+
+Runs are interleaved step by step; what a visitor waits for a turn lies outside all measured phases. One fixed thread,
+because each thread that calls torch keeps a team of helper threads of its own; steps from twelve changing threads took
+0 to 16 % longer (median 4 %, default pair on two cores).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Turns:
+    """A queue of steps."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode")
+        self._open: list[Future[object]] = []
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Stand in the queue. Cancel the future to leave it."""
+        future = self._pool.submit(work)
+        self._open = [f for f in self._open if not f.done()] + [future]  # type: ignore[list-item]
+        return future
+
+    def ahead(self, future: Future[T]) -> int:
+        """How many turns come before this one."""
+        waiting = [f for f in self._open if not f.done()]
+        return waiting.index(future) if future in waiting else 0  # type: ignore[arg-type]

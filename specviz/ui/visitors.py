@@ -1,0 +1,114 @@
+"""Who is here: each visitor's controls and run, and when they are forgotten.
+
+Plain objects and locks, no Gradio, no models. A visitor is found by the session's hash, a run by an unguessable id.
+Nothing here is shared between visitors.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from specviz.settings import RunSettings
+
+if TYPE_CHECKING:
+    from specviz.engine import Run
+
+MAX_VISITORS = 32
+IDLE_S = 30 * 60
+
+
+@dataclass(slots=True)
+class Visitor:
+    """One browser tab. `values`: what its controls stand at, checked only when a step needs them.
+
+    `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
+    are never two drivers on one run and Pause takes effect within one step.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+    run: Run | None = None
+    run_id: str = ""
+    made_from: tuple[Any, ...] = ()
+    drawn_seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
+    driver: int = 0
+    seen: float = field(default_factory=time.monotonic)
+    busy: threading.Lock = field(default_factory=threading.Lock)
+    # one counter for all messages of this tab; the browser drops what it has seen
+    seq: int = 0
+
+    def claim(self) -> int:
+        """Take over driving; whoever drove before stops before its next step."""
+        self.driver += 1
+        return self.driver
+
+    def settings(self) -> RunSettings:
+        """The controls as they stand now. Raises SettingsError."""
+        names = RunSettings.__dataclass_fields__
+        values = {name: value for name, value in self.values.items() if name in names}
+        if "seed" in values and values["seed"] is None:  # a blank seed is a fresh one for each run
+            values["seed"] = self.drawn_seed
+        return RunSettings(**values)
+
+    @property
+    def origin(self) -> tuple[Any, ...]:
+        """What a run is made from and cannot change midway; a run with another origin is begun anew."""
+        return tuple(self.values.get(name) for name in ("prompt", "chat", "seed"))
+
+    def adopt(self, run: Run) -> None:
+        """Make `run` this visitor's, under a new id that nobody can guess."""
+        self.run, self.run_id, self.made_from = run, secrets.token_urlsafe(12), self.origin
+        self.drawn_seed = secrets.randbelow(2**31)
+
+    def forget_run(self) -> None:
+        """Back to the empty state."""
+        self.claim()
+        self.run, self.run_id = None, ""
+
+    def next_seq(self) -> int:
+        """Number of the next message."""
+        self.seq += 1
+        return self.seq
+
+
+class Visitors:
+    """The visitors that were here last; the longest unseen is forgotten first, caches and all."""
+
+    def __init__(self, limit: int = MAX_VISITORS, idle_s: float = IDLE_S) -> None:
+        self.limit = limit
+        self.idle_s = idle_s
+        self._all: OrderedDict[str, Visitor] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, session: str | None) -> Visitor:
+        """The visitor of this session, made on first sight."""
+        key = session or "nobody"
+        with self._lock:
+            visitor = self._all.setdefault(key, Visitor())
+            visitor.seen = time.monotonic()
+            self._all.move_to_end(key)
+            self._sweep()
+            return visitor
+
+    def by_run(self, run_id: str) -> Visitor | None:
+        """The visitor whose run has this id, or None."""
+        with self._lock:
+            return next((v for v in self._all.values() if run_id and v.run_id == run_id), None)
+
+    def pairs_in_use(self) -> list[Any]:
+        """Pairs that some visitor's run was started with."""
+        with self._lock:
+            return [v.run.pair for v in self._all.values() if v.run is not None]
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        # a run that is being driven is never forgotten, however many came after
+        idle = [k for k, v in self._all.items() if not v.busy.locked()]
+        surplus = len(self._all) - self.limit
+        for place, key in enumerate(idle[:-1]):
+            if place < surplus or now - self._all[key].seen > self.idle_s:
+                del self._all[key]

@@ -1,0 +1,320 @@
+"""The loop, over every strategy, rule and K: what must hold whoever drafts and whoever decides."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+import specviz
+from specviz import engine
+from specviz.coins import coin
+from specviz.drafting import STRATEGIES
+from specviz.models.cached import CachedModel
+from specviz.settings import RunSettings, SettingsError, SpecvizError
+from specviz.trace import Fate, Trace
+from specviz.verification import RULES
+from tests import tiny
+from tests.conftest import table_model
+
+LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
+GREEDY = RunSettings(temperature=0, max_new_tokens=40)
+PROMPT = [1, 2, 3, 1, 2, 4]
+
+
+def ids_of(steps):
+    return [i for step in steps for i in step.emitted_ids]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("rule", LOSSLESS)
+@pytest.mark.parametrize("k", [0, 1, 2, 4, 7])
+def test_at_temperature_0_every_strategy_gives_the_targets_own_greedy_tokens(pair, strategy, rule, k):
+    trace = engine.run(pair("ctx_t", "ctx_d"), PROMPT, replace(GREEDY, strategy=strategy, rule=rule, k=k))
+    assert list(trace.output_ids) == tiny.generate(tiny.folder("ctx_t"), PROMPT, 40)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("rule", LOSSLESS)
+def test_counts_add_up_in_every_step(pair, strategy, rule):
+    settings = RunSettings(strategy=strategy, rule=rule, k=3, max_new_tokens=30)
+    for temperature in (0, 1):
+        trace = engine.run(pair("target12", "draft12"), [1, 2, 1], replace(settings, temperature=temperature))
+        start = 0
+        for step in trace.steps:
+            accepted, rejected, untested = (step.count(f) for f in (Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED))
+            assert accepted + rejected + untested == len(step.tokens) <= step.k
+            assert len(step.emitted_ids) == accepted + (step.extra is not None)
+            assert rejected == (step.extra is not None and step.extra.fate is Fate.RESAMPLED) <= 1
+            assert step.start == start and step.target_positions <= len(step.tokens) + 1 + (start == 0) * 3
+            start += len(step.emitted_ids)
+        assert start == 30 and trace.stop == "length"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_same_seed_same_trace_other_seed_other_trace(pair, strategy):
+    def tokens(seed):
+        trace = engine.run(
+            pair("target12", "draft12"), [1], RunSettings(strategy=strategy, seed=seed, max_new_tokens=40)
+        )
+        return [(s.tokens, s.extra, s.emitted_ids) for s in trace.steps]
+
+    state = torch.random.get_rng_state()
+    assert tokens(1) == tokens(1) != tokens(2)
+    assert torch.equal(state, torch.random.get_rng_state())  # the global generator is nobody's
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "sampling"])
+def test_drafts_are_the_drafters_own_continuation_computed_without_a_cache(pair, strategy):
+    both = pair("ctx_t", "ctx_d")
+    trace = engine.run(both, PROMPT, RunSettings(strategy=strategy, k=3, max_new_tokens=30, temperature=0.8))
+    for step in trace.steps:
+        ids = PROMPT + list(trace.output_ids[: step.start])
+        for place, token in enumerate(step.tokens):
+            logits = both.draft.model(torch.tensor([ids])).logits[0, -1]
+            if strategy == "greedy":
+                expected = int(logits.argmax())
+            else:
+                probs = torch.softmax(logits / 0.8, -1).double().cumsum(-1)
+                expected = int(torch.searchsorted(probs, coin(1, step.start + place, "draft") * probs[-1], right=True))
+                assert token.draft_prob == pytest.approx(float(torch.softmax(logits / 0.8, -1)[expected]), rel=1e-4)
+            assert token.token_id == expected
+            ids = [*ids, token.token_id]
+
+
+def test_shown_probabilities_are_those_of_the_tables(pair):
+    target, draft = tiny.probs(tiny.target_table()), tiny.probs(tiny.draft_table())
+    trace = engine.run(pair("target12", "draft12"), [1], RunSettings(k=3, max_new_tokens=40))
+    ids = [1, *trace.output_ids]
+    for step in trace.steps:
+        current = ids[step.start]
+        for token in step.tokens:
+            q = draft[current, token.token_id].item()
+            assert token.draft_prob == pytest.approx(q, rel=1e-4) and token.drafter_prob == pytest.approx(q, rel=1e-4)
+            if token.fate is not Fate.UNTESTED:
+                p = target[current, token.token_id].item()
+                assert token.target_prob == pytest.approx(p, rel=1e-4)
+                assert token.accept_prob == pytest.approx(min(1, p / q), rel=1e-3)
+                assert (token.coin < token.accept_prob) == (token.fate is Fate.ACCEPTED)
+            current = token.token_id
+        for place in step.places:
+            at = ids[step.start] if place.node == -1 else step.tokens[place.node].token_id
+            if place.overlap is not None:
+                assert place.overlap == pytest.approx(tiny.overlap()[at].item(), abs=1e-5)
+            assert sum(c.target_prob for c in place.candidates) + place.target_tail == pytest.approx(1, abs=1e-5)
+        at = ids[step.start + len(step.emitted_ids) - 1]
+        assert step.extra.target_prob == pytest.approx(target[at, step.extra.token_id].item(), rel=1e-4)
+
+
+def test_k_strategy_rule_and_temperature_can_change_between_steps(pair):
+    schedule = [
+        RunSettings(strategy="sampling", k=2),
+        RunSettings(strategy="greedy", k=5),
+        RunSettings(strategy="none"),
+        RunSettings(strategy="prompt lookup", k=3, rule="token matching"),
+        RunSettings(strategy="greedy", k=0, temperature=0),
+    ]
+    turns = iter(schedule * 4)
+    made = [
+        step
+        for step, _ in zip(specviz.steps(pair("ctx_t", "ctx_d"), PROMPT, lambda: next(turns)), range(15), strict=False)
+    ]
+    assert [(s.strategy, s.k) for s in made[:5]] == [(s.strategy, s.k) for s in schedule]
+    assert len(made[1].tokens) == 5 and not made[2].tokens and not made[4].tokens
+
+
+def test_switching_strategy_at_temperature_0_never_changes_the_text(pair):
+    names = iter(list(STRATEGIES) * 40)
+    made = specviz.steps(pair("ctx_t", "ctx_d"), PROMPT, lambda: replace(GREEDY, strategy=next(names)))
+    assert ids_of(made) == tiny.generate(tiny.folder("ctx_t"), PROMPT, 40)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 10])
+def test_the_k_that_is_set_is_the_k_that_is_drafted(pair, k):
+    trace = engine.run(pair("cycle12", "cycle12"), [0], replace(GREEDY, strategy="greedy", k=k, max_new_tokens=45))
+    full = [len(s.tokens) for s in trace.steps if s.draft_stop == "k"]
+    assert set(full) == {k} and all(s.draft_stop in ("k", "room") for s in trace.steps)
+    assert all(len(s.emitted_ids) == k + 1 for s in trace.steps if s.draft_stop == "k")
+
+
+def test_the_same_model_as_target_and_draft_accepts_everything(pair):
+    both = pair("ctx_t", "ctx_t")
+    assert both.draft is both.target
+    trace = engine.run(both, PROMPT, replace(GREEDY, strategy="greedy"))
+    assert all(t.fate is Fate.ACCEPTED for s in trace.steps for t in s.tokens)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_repetition_penalty_gives_the_tokens_of_the_target_alone(pair, strategy):
+    settings = replace(GREEDY, strategy=strategy, repetition_penalty=1.5, max_new_tokens=12)
+    trace = engine.run(pair("target12", "draft12"), [0], settings)
+    assert list(trace.output_ids) == tiny.generate(tiny.folder("target12"), [0], 12, repetition_penalty=1.5)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_end_token_runs_to_the_limit(pair, strategy):
+    trace = engine.run(pair("cycle12", "cycle12"), [0], replace(GREEDY, strategy=strategy, max_new_tokens=12))
+    assert (len(trace.output_ids), trace.stop) == (12, "length")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("limit", [4, 5, 20])
+def test_an_end_token_inside_a_draft_ends_the_run_there(strategy, limit):
+    both = specviz.load_pair(tiny.folder("cycle12", eos=4), tiny.folder("cycle12"), dtype="float32")
+    trace = engine.run(both, [0, 1, 2, 3, 4, 5, 0], replace(GREEDY, strategy=strategy, k=8, max_new_tokens=limit))
+    assert (list(trace.output_ids), trace.stop) == ([1, 2, 3, 4], "eos")  # eos wins over length on the last place
+    assert trace.text.split() == ["w1", "w2", "w3"]
+    last = trace.steps[-1]
+    assert len(last.emitted_ids) == last.count(Fate.ACCEPTED) + (last.extra is not None)
+
+
+def test_a_drafts_own_end_token_ends_only_that_draft():
+    both = specviz.load_pair(tiny.folder("cycle12"), tiny.folder("cycle12", eos=2), dtype="float32")
+    trace = engine.run(both, [0], replace(GREEDY, strategy="greedy", k=8, max_new_tokens=14))
+    assert (len(trace.output_ids), trace.stop) == (14, "length")
+    assert trace.steps[0].draft_stop == "end token" and len(trace.steps[0].tokens) == 2
+
+
+@pytest.mark.parametrize("stop", ["w3 w4", "w3"])
+def test_stop_strings_cut_where_the_target_alone_is_cut(pair, stop):
+    settings = replace(GREEDY, strategy="greedy", k=8, stop=(stop,))
+    trace = engine.run(pair("cycle12", "cycle12"), [0], settings)
+    alone = engine.run(pair("cycle12", "cycle12"), [0], replace(settings, strategy="none"))
+    assert (
+        trace.text == alone.text and trace.output_ids == alone.output_ids and trace.stop == alone.stop == "stop string"
+    )
+    assert stop not in trace.text
+    last = trace.steps[-1]
+    assert last.extra is None and last.count(Fate.UNTESTED) == len(last.tokens) - len(last.emitted_ids) > 0
+
+
+def test_the_context_ends_a_run_cleanly(pair):
+    trace = engine.run(pair("gpt2pos32"), list(range(12)) * 2 + [1, 2, 3, 4], replace(GREEDY, strategy="prompt lookup"))
+    assert (len(trace.output_ids), trace.stop) == (4, "context")
+
+
+def test_a_draft_with_a_shorter_context_is_left_out_where_it_ends():
+    both = specviz.load_pair(tiny.folder("ctx_t"), tiny.folder("gpt2pos32"), dtype="float32")
+    trace = engine.run(both, PROMPT, replace(GREEDY, strategy="greedy"))
+    assert list(trace.output_ids) == tiny.generate(tiny.folder("ctx_t"), PROMPT, 40)
+    alone = [s for s in trace.steps if s.draft_stop == "draft context" and not s.tokens]
+    assert alone and all(len(s.emitted_ids) == 1 for s in alone)
+    long = engine.run(both, PROMPT * 7, replace(GREEDY, strategy="greedy", max_new_tokens=5))
+    assert list(long.output_ids) == tiny.generate(tiny.folder("ctx_t"), PROMPT * 7, 5)
+
+
+def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(pair):
+    with pytest.raises(SpecvizError, match=r"40 tokens .* 32"):
+        engine.start(pair("gpt2pos32"), [1] * 40, GREEDY)
+
+
+@pytest.mark.parametrize("prompt", ["", [], " "])
+def test_an_empty_prompt_without_a_start_token_is_told_what_to_do(pair, prompt):
+    with pytest.raises(SpecvizError, match="Type a prompt"):
+        engine.start(pair("target12"), prompt, GREEDY)
+
+
+@pytest.mark.parametrize("ids", [[12], [-1], [1.5], ["x"], [True], [None]])
+def test_token_ids_out_of_range_are_refused(pair, ids):
+    with pytest.raises(SpecvizError, match="whole numbers from 0 to 11"):
+        engine.start(pair("target12"), ids, GREEDY)
+
+
+def test_the_target_may_emit_an_id_that_nobody_named():
+    both = specviz.load_pair(tiny.folder("padtarget16"), tiny.folder("draft12"), dtype="float32")
+    for strategy in STRATEGIES:
+        trace = engine.run(both, [0], replace(GREEDY, strategy=strategy, max_new_tokens=5))
+        assert list(trace.output_ids) == [1, 2, 15, 4, 5]
+        assert any("15" in t.text for s in trace.steps for t in [*s.tokens, s.extra] if t and t.token_id == 15)
+
+
+def test_the_target_is_fed_only_new_places(pair):
+    trace = engine.run(pair("ctx_t", "ctx_d"), PROMPT, RunSettings(strategy="sampling", k=4, max_new_tokens=100))
+    assert max(s.target_positions for s in trace.steps) <= 5
+
+
+def test_names_that_do_not_exist_and_strategies_that_do_not_fit(pair):
+    with pytest.raises(SettingsError, match=r"no strategy named 'magic'.*sampling"):
+        engine.start(pair("target12"), [1], replace(GREEDY, strategy="magic"))
+    with pytest.raises(SettingsError, match="no rule named"):
+        engine.start(pair("target12"), [1], replace(GREEDY, strategy="none", rule="magic"))
+    with pytest.raises(SettingsError, match=r"no draft model.*prompt lookup"):
+        engine.start(pair("target12"), [1], replace(GREEDY, strategy="greedy"))
+    with pytest.raises(SettingsError, match="No strategy has a knob"):
+        engine.start(pair("target12"), [1], replace(GREEDY, strategy="none", options={"magic": 1}))
+    with pytest.raises(SettingsError, match="n-gram must be"):
+        engine.start(pair("target12"), [1], replace(GREEDY, strategy="prompt lookup", options={"ngram": 99}))
+
+
+def test_a_bad_setting_in_mid_run_keeps_the_run(pair):
+    run = engine.start(pair("target12"), [1], replace(GREEDY, strategy="none"))
+    engine.step(run, replace(GREEDY, strategy="none"))
+    with pytest.raises(SettingsError):
+        engine.step(run, replace(GREEDY, strategy="greedy"))
+    assert len(run.steps) == len(run.output_ids) == 1
+    engine.step(run, replace(GREEDY, strategy="none"))
+    assert len(run.steps) == 2
+
+
+def test_a_run_ended_by_length_goes_on_when_the_limit_is_raised(pair):
+    short = replace(GREEDY, strategy="none", max_new_tokens=2)
+    run = engine.start(pair("cycle12"), [0], short)
+    while not run.finished(short):
+        engine.step(run, short)
+    assert run.stop == "length"
+    with pytest.raises(SpecvizError, match="ended"):
+        engine.step(run, short)
+    engine.step(run, replace(short, max_new_tokens=3))
+    assert run.output_ids == [1, 2, 3]
+
+
+def test_lookup_judges_its_first_token_by_the_logits_before_it(pair):
+    trace = engine.run(pair("ctx_t"), [1, 1, 1], replace(GREEDY, strategy="prompt lookup", k=1, max_new_tokens=5))
+    assert list(trace.output_ids) == tiny.generate(tiny.folder("ctx_t"), [1, 1, 1], 5)
+    assert trace.steps[0].tokens[0].token_id == 1
+
+
+def test_nan_from_the_target_is_an_error_and_from_the_draft_ends_the_draft(tables):
+    bad = tiny.draft_table().clone()
+    bad[5] = math.nan
+    broken = table_model("broken", bad)
+    trace = engine.run(type(tables)(tables.target, broken), [5], replace(GREEDY, strategy="greedy", max_new_tokens=3))
+    assert len(trace.output_ids) == 3 and "not numbers" in trace.steps[0].draft_stop
+    run = engine.start(type(tables)(broken, None), [1, 5], replace(GREEDY, strategy="none"))
+    with pytest.raises(SpecvizError, match=r"broken in float32 .*NaN"):
+        engine.step(run, replace(GREEDY, strategy="none"))
+    assert not run.steps and not run.output_ids
+
+
+def test_a_trace_is_strict_json_and_comes_back_the_same(pair):
+    trace = engine.run(pair("target12", "draft12"), [1, 2], RunSettings(k=2, max_new_tokens=9, stop=("zzz",)))
+    text = trace.to_json()
+    json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    again = Trace.from_json(text)
+    assert again.output_ids == trace.output_ids and again.to_json() == text
+    assert [s.settings for s in again.steps] == [s.settings for s in trace.steps]
+
+
+def test_raising_the_temperature_raises_the_variety(tables):
+    def firsts(temperature):
+        settings = RunSettings(strategy="sampling", k=1, max_new_tokens=1, temperature=temperature)
+        return {engine.run(tables, [0], replace(settings, seed=seed)).output_ids[0] for seed in range(300)}
+
+    assert len(firsts(0)) == 1 < len(firsts(0.5)) <= len(firsts(1)) <= len(firsts(3))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_tree_pass_equals_a_pass_over_each_branch(pair, seed):
+    target = pair("ctx_t").target
+    tokens, parents = [3, 5, 7, 2, 9, 1], [-1, -1, 0, 0, 1, 3]
+    reader = CachedModel(target)
+    reader.catch_up(PROMPT)
+    rows = reader.tree_logits(PROMPT, tokens, parents)
+    ways = {0: [3], 1: [5], 2: [3, 7], 3: [3, 2], 4: [5, 9], 5: [3, 2, 1]}
+    for node, way in ways.items():
+        assert torch.allclose(rows[node + 1], CachedModel(target).logits(PROMPT + way)[0], atol=2e-4)
+    # only the winning branch stays in the cache, and what is read after it is right
+    after = [*PROMPT, 3, 2, 1, 8]
+    assert torch.allclose(reader.logits(after)[0], CachedModel(target).logits(after)[0], atol=2e-4)
+    assert reader.positions == 1
