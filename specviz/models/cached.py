@@ -184,7 +184,7 @@ def _path(parents: Sequence[int], node: int) -> list[int]:
 
 
 def self_check(loaded: LoadedModel) -> str:
-    """ "rollback" when cached logits equal uncached ones after dropping a tail, else "recompute" (exact, but slow).
+    """ Set and return `cache_mode`: "rollback" when cached logits equal uncached ones after dropping a tail, else "recompute" (exact, but slow).
 
     Raises SpecvizError for a model that looks ahead, and BadLogits for one that answers with NaN. Takes six short
     passes, which also warm the model up.
@@ -209,7 +209,8 @@ def self_check(loaded: LoadedModel) -> str:
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError):
         # whatever a cache that cannot be rolled back raises, reading afresh stays right
         ok = False
-    return "rollback" if ok else "recompute"
+    loaded.cache_mode = "rollback" if ok else "recompute"
+    return loaded.cache_mode
 
 
 def _agree(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:

@@ -23,6 +23,7 @@ from specviz.ui.presets import PRESETS
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor, Visitors
+from specviz.verification import RULES
 from specviz.views import page, wire
 
 PLOTLY = Path(plotly.__file__).parent / "package_data"
@@ -31,6 +32,7 @@ ACTIVE_RUNS = 16
 QUEUE = 64
 DEFAULT_KEY: Key = (controls.DEFAULT_PAIR, "", "auto")
 
+TITLE = '<h1 class="sv-name">specviz</h1><p class="sv-motto">Watch a small model draft and a large one verify.</p>'
 THEME = gr.themes.Base(
     primary_hue=gr.themes.colors.indigo,
     neutral_hue=gr.themes.colors.slate,
@@ -41,7 +43,7 @@ THEME = gr.themes.Base(
 )
 LAUNCH: dict[str, Any] = {
     "theme": THEME,
-    "css": page.css(),
+    "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
     "run_history": False,  # would keep visitors' prompts in the browser's storage
     "ssr_mode": False,
     "footer_links": ["api", "settings"],
@@ -64,7 +66,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         options: dict[str, gr.Slider] = {}
         groups: dict[str, gr.Group] = {}
         with gr.Sidebar(width=300, elem_id="sv-side"):
-            gr.HTML('<h1 class="sv-name">specviz</h1>', padding=False)
+            gr.HTML(TITLE, padding=False)
             preset = controls.preset_menu()
             values["prompt"] = controls.prompt_box()
             values["k"] = controls.setting("k")
@@ -74,6 +76,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                     with gr.Group(visible=name == controls.FIRST_SETTINGS.strategy) as groups[name]:
                         options |= controls.strategy_knobs(name)
             values["temperature"] = controls.setting("temperature")
+            values["speed"] = controls.speed_menu()
             with gr.Accordion("Sampling and rule", open=False):
                 for name in ("top_k", "top_p", "repetition_penalty"):
                     values[name] = controls.setting(name)
@@ -89,16 +92,16 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                 values["dtype"] = controls.dtype_menu()
                 load_button = gr.Button("Load these models", size="sm", elem_id="sv-load")
         with gr.Row(elem_id="sv-transport"):
-            play_button = gr.Button("▶ Play", variant="primary", elem_id="sv-play", min_width=90, scale=0)
-            pause_button = gr.Button("⏸ Pause", elem_id="sv-pause", min_width=90, scale=0)
-            step_button = gr.Button("⏭ Step", elem_id="sv-step", min_width=90, scale=0)
-            reset_button = gr.Button("⟲ Reset", elem_id="sv-reset", min_width=90, scale=0)
-            alone_button = gr.Button("Measure target alone", elem_id="sv-alone", min_width=180, scale=0)
-            values["speed"] = controls.speed_menu()
+            play_button = gr.Button("▶ Play", variant="primary", elem_id="sv-play", scale=0)
+            pause_button = gr.Button("❚❚ Pause", elem_id="sv-pause", scale=0)
+            step_button = gr.Button("▶❚ Step", elem_id="sv-step", scale=0)
+            reset_button = gr.Button("↺ Reset", elem_id="sv-reset", scale=0)
+            alone_button = gr.Button("Measure target alone", elem_id="sv-alone", elem_classes="sv-apart", scale=0)
         view = gr.HTML(
             "",
             html_template=page.template(),
-            js_on_load=page.script(f"/gradio_api/file={PLOTLY}/plotly.min.js"),
+            js_on_load=page.script(),
+            head=f'<script src="/gradio_api/file={PLOTLY}/plotly.min.js"></script>',
             apply_default_css=False,
             elem_id="sv-view",
             padding=False,
@@ -139,7 +142,11 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             return chosen.prompt, chosen.chat
 
         def show_knobs(strategy: str) -> list[Any]:
-            return [gr.update(visible=name == strategy) for name in groups]
+            explained = gr.update(info=STRATEGIES[strategy].help)
+            return [explained, *(gr.update(visible=name == strategy) for name in groups)]
+
+        def explain_rule(rule: str) -> Any:
+            return gr.update(info=RULES[rule].help)
 
         quick: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         long: dict[str, Any] = {
@@ -155,7 +162,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         pause_button.click(pause, None, None, **quick)
         reset_button.click(reset, None, view, **quick)
         preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)
-        values["strategy"].input(show_knobs, values["strategy"], list(groups.values()), **quick)
+        values["strategy"].input(show_knobs, values["strategy"], [values["strategy"], *groups.values()], **quick)
+        values["rule"].input(explain_rule, values["rule"], values["rule"], **quick)
         for name, widget in zip(names, widgets, strict=True):
             # always_last: with the default the last position of a dragged slider can be lost
             widget.input(setter(name), widget, None, trigger_mode="always_last", **quick)

@@ -65,7 +65,13 @@ def prompt_box() -> gr.Textbox:
 
 def strategy_menu() -> gr.Dropdown:
     """The strategies, with each one's help."""
-    return menu("strategy", list(STRATEGIES), FIRST_SETTINGS.strategy, "Drafting strategy", _helps(STRATEGIES))
+    return menu(
+        "strategy",
+        list(STRATEGIES),
+        FIRST_SETTINGS.strategy,
+        "Drafting strategy",
+        STRATEGIES[FIRST_SETTINGS.strategy].help,
+    )
 
 
 def strategy_knobs(strategy: str) -> dict[str, gr.Slider]:
@@ -76,7 +82,7 @@ def strategy_knobs(strategy: str) -> dict[str, gr.Slider]:
 def rule_menu() -> gr.Dropdown:
     """The rules; one that is not lossless says so in its name."""
     choices = [(name if rule.lossless else f"{name} (changes the output)", name) for name, rule in RULES.items()]
-    return menu("rule", choices, FIRST_SETTINGS.rule, "Verification rule", _helps(RULES))
+    return menu("rule", choices, FIRST_SETTINGS.rule, "Verification rule", RULES[FIRST_SETTINGS.rule].help)
 
 
 def speed_menu() -> gr.Dropdown:
@@ -125,10 +131,6 @@ def dtype_menu() -> gr.Dropdown:
     """Number format."""
     info = "auto is what is fast and right here. In float32 identical output at temperature 0 is a promise."
     return menu("dtype", ["auto", "float32", "bfloat16", "float16"], "auto", "Number format", info)
-
-
-def _helps(table: Any) -> str:
-    return " · ".join(f"{name}: {entry.help}" for name, entry in table.items())
 
 
 def _id(name: str) -> str:

@@ -94,7 +94,7 @@ class Drivers:
             if begun is None:
                 return
             visitor.adopt(begun)
-            yield frame(visitor, 0, state="playing")
+            yield frame(visitor, 0, state="playing", head=True)
         run = visitor.run
         assert run is not None
         sent, made, last_frame, last_step = len(run.steps), 0, 0.0, 0.0
@@ -179,18 +179,20 @@ def message(visitor: Visitor, content: dict[str, Any]) -> dict[str, Any]:
     return {"seq": visitor.next_seq(), "r": visitor.run_id or None, **content}
 
 
-def frame(visitor: Visitor, first: int | None = None, state: str = "paused", **more: Any) -> str:
+def frame(visitor: Visitor, first: int | None = None, state: str = "paused", head: bool = False, **more: Any) -> str:
     """One message: the steps from `first` on (none if None), and how things stand."""
-    return wire.pack(message(visitor, state_of(visitor, first, state)) | more)
+    return wire.pack(message(visitor, state_of(visitor, first, state, head=head)) | more)
 
 
-def state_of(visitor: Visitor, first: int | None, state: str, most: int | None = None) -> dict[str, Any]:
-    """The visitor's run from step `first` on, at most `most` of them, as the content of a frame."""
+def state_of(
+    visitor: Visitor, first: int | None, state: str, most: int | None = None, head: bool = False
+) -> dict[str, Any]:
+    """The visitor's run from step `first` on, at most `most` of them, as the content of a frame; `head`: what it is."""
     run = visitor.run
     content: dict[str, Any] = {"m": "frame", "state": state}
     if run is None:
         return content
-    if first == 0:
+    if head:
         texts = tuple(run.pair.target.codec.show(i) for i in run.prompt_ids)
         content["head"] = wire.head(
             run_id=visitor.run_id,

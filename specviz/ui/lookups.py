@@ -57,7 +57,10 @@ class Lookups:
             return {"gone": True}
         run = visitor.run
         state = "playing" if visitor.busy.locked() else resting(run)
-        content = state_of(visitor, first, state, most=MOST_STEPS) | {"r": visitor.run_id, "n": len(run.steps)}
+        content = state_of(visitor, first, state, most=MOST_STEPS, head=first == 0) | {
+            "r": visitor.run_id,
+            "n": len(run.steps),
+        }
         if run.baseline is not None:
             content["b"] = wire.baseline(run.baseline)
         if state != "playing":

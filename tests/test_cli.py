@@ -1,0 +1,65 @@
+"""The command line says what happened, and an error is one sentence on stderr."""
+
+import json
+
+import pytest
+
+from specviz.__main__ import main
+from specviz.trace import Trace
+from tests import tiny
+
+
+def run(*more):
+    return main(["run", "--target", str(tiny.folder("target12")), "--draft", str(tiny.folder("draft12")), *more])
+
+
+def test_a_run_prints_its_steps_and_saves_its_trace(tmp_path, capsys):
+    path = tmp_path / "trace.json"
+    code = run(
+        "--prompt-ids", "5,10,3", "--k", "3", "--seed", "7", "--max-new-tokens", "9", "--baseline", "--json", str(path)
+    )
+    out = capsys.readouterr().out
+    assert code == 0 and "9 tokens in" in out and "acceptance rate (of tested)" in out and "speed-up" in out
+    trace = Trace.from_json(path.read_text())
+    assert trace.prompt_ids == (5, 10, 3) and len(trace.output_ids) == 9 and trace.baseline is not None
+
+
+def test_at_temperature_0_the_tick_is_printed(capsys):
+    assert (
+        run("--prompt", "w1", "--temperature", "0", "--strategy", "greedy", "--max-new-tokens", "5", "--baseline") == 0
+    )
+    assert "all 5 tokens identical" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--prompt", "w1", "--k", "2.5"), "K must be a whole number"),
+        (("--prompt", "w1", "--k", "x"), "K must be a whole number"),
+        (("--prompt", "w1", "--strategy", "magic"), "no strategy named"),
+        (("--prompt", ""), "Type a prompt"),
+        (("--prompt-ids", "5,99"), "whole numbers from 0 to 11"),
+        (("--prompt-ids", "a"), "whole numbers"),
+        (("--prompt", "w1", "--chat"), "chat template"),
+        (("--prompt", "w1", "--option", "magic=1"), "No strategy has a knob"),
+        (("--prompt", "w1", "--temperature", "nan"), "temperature must be"),
+    ],
+)
+def test_bad_input_is_one_sentence_on_stderr(arguments, sentence, capsys):
+    assert run(*arguments) == 1
+    err = capsys.readouterr().err.strip().splitlines()[-1]
+    assert err.startswith("specviz: ") and sentence in err
+
+
+def test_models_are_listed(capsys):
+    assert main(["models"]) == 0
+    assert "SmolLM2-135M-Instruct" in capsys.readouterr().out
+
+
+def test_bench_prints_ratios_on_tiny_models(tmp_path, capsys):
+    path = tmp_path / "bench.json"
+    folders = ["--target", str(tiny.folder("bytes_lm")), "--draft", str(tiny.folder("bytes_lm"))]
+    assert main(["bench", *folders, "--tokens", "6", "--k", "2", "--json", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "specviz ÷ transformers" in out and "recording" in out
+    json.loads(path.read_text())

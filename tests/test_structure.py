@@ -1,0 +1,132 @@
+"""The picture in the README is held against the tree, and the rooms against what they may import."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TORCH_FREE = ["settings.py", "coins.py", "trace.py", "__init__.py", "metrics", "views", "ui/presets.py"]
+SCREEN_FREE = [
+    "sampling.py",
+    "runtime.py",
+    "models",
+    "drafting",
+    "verification",
+    "engine.py",
+    "recording.py",
+    "baseline.py",
+]
+STANDARD_ONLY = ["settings.py", "coins.py", "trace.py"]
+
+
+def files(names):
+    for name in names:
+        path = ROOT / "specviz" / name
+        yield from [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def imported(path):
+    """Top-level names a file imports at import time: nothing inside functions or under TYPE_CHECKING."""
+    found = set()
+    nodes = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("names", "forbidden"),
+    [
+        (TORCH_FREE, {"torch", "transformers", "gradio"}),
+        (SCREEN_FREE, {"gradio", "plotly", "pandas"}),
+        (STANDARD_ONLY, {"torch", "transformers", "gradio", "plotly", "pandas", "numpy"}),
+    ],
+)
+def test_rooms_import_only_what_they_may(names, forbidden):
+    for path in files(names):
+        assert not imported(path) & forbidden, path
+
+
+def test_only_the_ui_imports_gradio():
+    users = {p.relative_to(ROOT).parts[1] for p in (ROOT / "specviz").rglob("*.py") if "gradio" in imported(p)}
+    assert users == {"ui"}
+
+
+@pytest.mark.parametrize(
+    "module", ["specviz.trace", "specviz.views.wire", "specviz.views.figures", "specviz.views.page"]
+)
+def test_reading_a_trace_or_drawing_a_view_loads_neither_torch_nor_gradio(module):
+    code = f"import json, sys, {module}; print(json.dumps([m for m in ('torch', 'gradio', 'transformers') if m in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert json.loads(done.stdout) == []
+
+
+def test_the_map_in_the_readme_names_every_file_and_nothing_else():
+    block = re.search(r"```text\n(.*?)```", README, re.S)
+    assert block, "the README has no map"
+    named, folder = set(), ""
+    for line in block.group(1).splitlines():
+        entry = line.split("  ")[0] if not line.startswith(" ") else line.strip().split("  ")[0]
+        if not line.startswith(" "):
+            folder = entry if entry.endswith("/") else ""
+            named.add(entry)
+        else:
+            named.add(folder + entry)
+    tree = {str(p.relative_to(ROOT)) for p in (ROOT / "specviz").rglob("*.py") if p.name != "__init__.py"}
+    tree |= {str(p.relative_to(ROOT)) for p in (ROOT / "assets").glob("*.*")}
+    mapped = {name for name in named if not name.endswith("/")}
+    assert tree <= mapped, f"not in the map: {sorted(tree - mapped)}"
+    assert all((ROOT / name).exists() for name in named), sorted(n for n in named if not (ROOT / n).exists())
+
+
+def test_top_level_has_its_fixed_shape():
+    allowed = {
+        "app.py",
+        "specviz",
+        "assets",
+        "tests",
+        "requirements.txt",
+        "requirements-dev.txt",
+        "README.md",
+        "LICENSE",
+    }
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, cwd=ROOT, check=False).stdout.split(
+        "\n"
+    )
+    tops = {name.split("/")[0] for name in listed if name}
+    assert tops - allowed <= {"pyproject.toml", ".ci", ".github", ".gitignore", ".gitattributes"}
+
+
+def test_requirements_are_pinned():
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
+        spec = line.split("#")[0].strip()
+        assert not spec or "==" in spec, spec
+
+
+def test_bundled_files_are_small_and_no_pickles():
+    models = [p for p in (ROOT / "assets" / "models").rglob("*") if p.is_file()]
+    assert sum(p.stat().st_size for p in models) <= 30e6
+    assert not [p for p in models if p.suffix in (".bin", ".pt", ".pkl", ".pth")]
+    assert sum(p.stat().st_size for p in (ROOT / "assets" / "traces").glob("*")) <= 3e6
+
+
+def test_importing_the_app_launches_nothing():
+    code = "import app, threading; print([t.name for t in threading.enumerate() if t.name == 'load-pair'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip().endswith("[]")
+
+
+def test_the_front_matter_of_the_space_is_there():
+    front = README.split("---")[1]
+    for line in ("sdk: gradio", "sdk_version: 6.31.0", "app_file: app.py", "license: apache-2.0"):
+        assert line in front
+    assert "gradio==6.31.0" in (ROOT / "requirements.txt").read_text(encoding="utf-8")

@@ -1,0 +1,221 @@
+"""Driving a run without Gradio: what is told, what is kept, and who may drive."""
+
+import json
+import threading
+import time
+
+import pytest
+
+from specviz.settings import SpecvizError
+from specviz.ui.drive import Drivers
+from specviz.ui.lookups import Lookups
+from specviz.ui.shelf import Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitor, Visitors
+from tests.conftest import tiny_pair
+
+KEY = ("target12", "draft12", "")
+VALUES = {
+    "prompt": "w1 w2",
+    "strategy": "sampling",
+    "k": 3,
+    "max_new_tokens": 30,
+    "chat": False,
+    "seed": 1,
+    "target": KEY[0],
+    "draft": KEY[1],
+    "dtype": "",
+}
+
+
+def load(target, draft, dtype="auto", progress=None):
+    progress(0.5, f"Loading {target} …")
+    if target == "missing":
+        raise SpecvizError("There is no model named missing; check the name.")
+    return tiny_pair(target, draft or None)
+
+
+@pytest.fixture
+def drivers():
+    return Drivers(Shelf(load), Turns())
+
+
+def visitor(**changes):
+    return Visitor(values=VALUES | changes)
+
+
+def told(messages):
+    return [json.loads(text) for text in messages]
+
+
+def steps_of(messages):
+    return [s for m in messages for s in m.get("s", ())]
+
+
+def test_play_sends_every_step_once_in_order_and_says_why_it_ended(drivers):
+    someone = visitor()
+    messages = told(drivers.play(someone, float("inf")))
+    assert [s["i"] for s in steps_of(messages)] == list(range(len(someone.run.steps)))
+    assert (messages[-1]["state"], messages[-1]["why"]) == ("finished", "length")
+    assert messages[-1]["text"] == someone.run.text
+    assert [m["seq"] for m in messages] == sorted({m["seq"] for m in messages})
+    assert sum("head" in m for m in messages) == 1
+
+
+def test_step_makes_one_step_and_play_goes_on_from_there(drivers):
+    someone = visitor()
+    first = steps_of(told(drivers.play(someone, 1)))
+    rest = steps_of(told(drivers.play(someone, float("inf"))))
+    assert [s["i"] for s in first + rest] == list(range(len(someone.run.steps)))
+    assert len(first) == 1
+
+
+def test_k_strategy_and_temperature_are_read_at_every_step(drivers):
+    someone = visitor(k=2)
+    drive = drivers.play(someone, 1)
+    told(drive)
+    someone.values |= {"k": 5, "strategy": "greedy", "temperature": 0.5}
+    step = steps_of(told(drivers.play(someone, 1)))[0]
+    assert (step["k"], step["st"], step["T"]) == (5, "greedy", 0.5)
+
+
+def test_a_later_claim_ends_a_driver_within_a_step(drivers):
+    someone = visitor(speed="4 steps/s", max_new_tokens=100)
+    messages = []
+    thread = threading.Thread(target=lambda: messages.extend(told(drivers.play(someone, float("inf")))))
+    thread.start()
+    while not someone.run or not someone.run.steps:
+        time.sleep(0.01)
+    someone.claim()  # Pause
+    thread.join(timeout=2)
+    assert not thread.is_alive() and messages[-1]["state"] == "paused"
+    assert not someone.busy.locked()
+    again = steps_of(told(drivers.play(someone, 1)))
+    assert again[0]["i"] == len(someone.run.steps) - 1
+
+
+def test_a_closed_tab_frees_the_run(drivers):
+    someone = visitor(max_new_tokens=100)
+    drive = drivers.play(someone, float("inf"))
+    next(drive)
+    drive.close()
+    assert not someone.busy.locked()
+
+
+def test_a_bad_setting_in_mid_run_is_one_sentence_and_the_run_is_kept(drivers):
+    someone = visitor()
+    told(drivers.play(someone, 2))
+    for bad, sentence in (
+        ({"k": 2.5}, "whole number"),
+        ({"strategy": "magic"}, "no strategy"),
+        ({"top_p": 7}, "top-p"),
+    ):
+        someone.values |= bad
+        last = told(drivers.play(someone, 1))[-1]
+        assert last["state"] == "error" and sentence in last["say"] and "\n" not in last["say"]
+        assert len(someone.run.steps) == 2
+        someone.values = dict(VALUES)
+    assert len(steps_of(told(drivers.play(someone, 1)))) == 1
+
+
+def test_an_unexpected_error_is_told_and_logged_and_the_run_is_kept(drivers, monkeypatch, caplog):
+    someone = visitor()
+    told(drivers.play(someone, 2))
+    monkeypatch.setattr("specviz.engine.step", lambda run, settings: 1 / 0)
+    last = told(drivers.play(someone, 1))[-1]
+    assert last["state"] == "error" and "ZeroDivisionError" in last["say"] and len(someone.run.steps) == 2
+    assert "driving a run failed" in caplog.text
+
+
+def test_an_empty_prompt_and_a_missing_model_are_told(drivers):
+    assert "Type a prompt" in told(drivers.play(visitor(prompt=""), 1))[-1]["say"]
+    assert "no model named missing" in told(drivers.play(visitor(target="missing"), 1))[-1]["say"]
+
+
+def test_another_prompt_or_seed_begins_anew_and_a_new_k_does_not(drivers):
+    someone = visitor()
+    told(drivers.play(someone, 1))
+    first = someone.run
+    someone.values["k"] = 1
+    told(drivers.play(someone, 1))
+    assert someone.run is first
+    for change in ({"prompt": "w5"}, {"seed": 9}):
+        someone.values |= change
+        told(drivers.play(someone, 1))
+        assert someone.run is not first
+        first = someone.run
+
+
+def test_a_blank_seed_is_fresh_for_each_run_and_shown(drivers):
+    someone = visitor(seed=None)
+    seeds = set()
+    for _ in range(3):
+        messages = told(drivers.play(someone, float("inf")))
+        seeds.add(next(m["head"]["pair"]["seed"] for m in messages if "head" in m))
+    assert len(seeds) == 3
+
+
+def test_the_target_alone_is_measured_and_compared(drivers):
+    someone = visitor(temperature=0, strategy="greedy")
+    assert "Press Play" in told(drivers.measure(someone))[-1]["say"]
+    told(drivers.play(someone, float("inf")))
+    messages = told(drivers.measure(someone))
+    measured = next(m["b"] for m in messages if m["m"] == "baseline")
+    assert measured["same"] is True and measured["n"] == len(someone.run.output_ids) and measured["tps"] > 0
+    assert messages[-1]["state"] == "finished"
+    hot = visitor(temperature=1)
+    told(drivers.play(hot, float("inf")))
+    assert next(m["b"] for m in told(drivers.measure(hot)) if m["m"] == "baseline")["same"] is None
+
+
+def test_two_visitors_take_turns_and_never_see_each_other(drivers):
+    one, two = visitor(seed=1, max_new_tokens=60), visitor(seed=2, max_new_tokens=60)
+    got = {}
+    threads = [
+        threading.Thread(target=lambda v=v, n=n: got.update({n: told(drivers.play(v, float("inf")))}))
+        for n, v in enumerate((one, two))
+    ]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert {m["r"] for m in got[0] if m["r"]}.isdisjoint({m["r"] for m in got[1] if m["r"]})
+    alone = visitor(seed=1, max_new_tokens=60)
+    told(drivers.play(alone, float("inf")))
+    assert alone.run.output_ids == one.run.output_ids != two.run.output_ids
+
+
+def test_lookups_find_a_run_by_its_id_only(drivers):
+    visitors = Visitors()
+    someone = visitors.of("session")
+    someone.values = dict(VALUES)
+    told(drivers.play(someone, float("inf")))
+    lookups = Lookups(visitors, drivers.shelf, KEY)
+    found = lookups.resync({"r": someone.run_id, "f": 2})
+    assert [s["i"] for s in found["s"]] == list(range(2, len(someone.run.steps))) and found["state"] == "finished"
+    assert "head" in lookups.resync({"r": someone.run_id, "f": 0})
+    assert lookups.details({"r": someone.run_id, "i": 0})["places"]
+    for asked in (
+        {"r": "", "f": 0},
+        {"r": "other", "f": 0},
+        {"r": someone.run_id, "f": "x"},
+        {"r": someone.run_id, "f": -1},
+    ):
+        assert lookups.resync(asked) == {"gone": True}
+    assert lookups.details({"r": someone.run_id, "i": 10**6}) == {"gone": True}
+
+
+def test_abandoned_visitors_are_forgotten_but_not_one_who_is_driving():
+    visitors = Visitors(limit=5)
+    driving = visitors.of("driving")
+    driving.busy.acquire()
+    for n in range(50):
+        visitors.of(f"visitor {n}")
+    assert visitors.of("driving") is driving
+    assert len(visitors._all) <= 6
+
+
+def test_a_step_stays_small_on_the_wire(drivers):
+    someone = visitor(k=4, max_new_tokens=100)
+    sizes = [len(json.dumps(s, separators=(",", ":"))) for s in steps_of(told(drivers.play(someone, float("inf"))))]
+    assert max(sizes) <= 1000

@@ -1,0 +1,52 @@
+"""Models are loaded once, in the background, and put away when nobody uses them."""
+
+import threading
+
+from specviz.settings import SpecvizError
+from specviz.ui.shelf import Shelf
+
+
+def test_a_pair_is_loaded_once_however_many_ask():
+    calls, gate = [], threading.Event()
+
+    def load(target, draft, dtype, progress):
+        calls.append(target)
+        gate.wait(5)
+        return object()
+
+    shelf = Shelf(load)
+    entries = [shelf.ask(("a", "", "")) for _ in range(5)]
+    assert entries[0].state == "loading"
+    gate.set()
+    assert all(e.done.wait(5) and e is entries[0] for e in entries)
+    assert calls == ["a"] and entries[0].state == "ready"
+
+
+def test_an_error_is_one_sentence_and_pressing_again_tries_again():
+    tries = []
+
+    def load(target, draft, dtype, progress):
+        tries.append(target)
+        if len(tries) == 1:
+            raise SpecvizError("No network; connect and press Load again.")
+        return object()
+
+    shelf = Shelf(load)
+    entry = shelf.ask(("a", "", ""))
+    entry.done.wait(5)
+    assert (entry.state, entry.say) == ("error", "No network; connect and press Load again.")
+    assert shelf.ask(("a", "", "")) is entry
+    again = shelf.again(("a", "", ""))
+    again.done.wait(5)
+    assert again.state == "ready"
+
+
+def test_pairs_nobody_uses_make_room_and_used_ones_stay():
+    used = []
+    shelf = Shelf(lambda target, draft, dtype, progress: [target], lambda: used)
+    for name in "abcd":
+        entry = shelf.ask((name, "", ""))
+        entry.done.wait(5)
+        if name == "a":
+            used.append(entry.pair)
+    assert [key[0] for key in shelf._pairs] == ["a", "c", "d"]
