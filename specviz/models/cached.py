@@ -184,7 +184,8 @@ def _path(parents: Sequence[int], node: int) -> list[int]:
 
 
 def self_check(loaded: LoadedModel) -> str:
-    """ Set and return `cache_mode`: "rollback" when cached logits equal uncached ones after dropping a tail, else "recompute" (exact, but slow).
+    """Set and return `cache_mode`: "rollback" when cached logits equal uncached ones after dropping a tail, else
+    "recompute" (exact, but slow).
 
     Raises SpecvizError for a model that looks ahead, and BadLogits for one that answers with NaN. Takes six short
     passes, which also warm the model up.

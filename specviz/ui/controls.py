@@ -18,7 +18,8 @@ from specviz.ui.presets import FIRST, PRESETS
 from specviz.verification import RULES
 
 DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}
-FIRST_SETTINGS = RunSettings(strategy="greedy", k=4, temperature=0.0, max_new_tokens=128, chat=True)
+# those of the recording that is first on screen, so that Play runs live what is seen there
+FIRST_SETTINGS = RunSettings(strategy="sampling", k=4, temperature=0.7, seed=1, max_new_tokens=96, chat=True)
 FULL_SPEED = "full speed"
 DEFAULT_PAIR = "default"
 OWN_DRAFT = "(the pair's own, or none)"

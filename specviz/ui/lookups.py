@@ -21,7 +21,7 @@ from specviz.ui.visitors import Visitors
 from specviz.views import wire
 
 TRACES = Path(__file__).resolve().parents[2] / "assets" / "traces"
-FIRST_RECORDING = "story.json"
+FIRST_RECORDING = "explanation.json"
 MOST_STEPS = 500
 
 

@@ -17,6 +17,7 @@ class Preset:
 
 
 PRESETS: dict[str, Preset] = {
+    "Explanation": Preset("What is photosynthesis?"),
     "Story": Preset("Write a short story about a lighthouse keeper who finds a message in a bottle."),
     "Code": Preset("Write a Python function that returns the first n Fibonacci numbers, and explain it."),
     "Summary": Preset(
@@ -29,4 +30,4 @@ PRESETS: dict[str, Preset] = {
     "List": Preset("List ten fruits, one on each line, with the colour of each."),
     "Plain text": Preset("The three laws of motion are the following. First,", chat=False),
 }
-FIRST = "Story"
+FIRST = "Explanation"

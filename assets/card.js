@@ -1,0 +1,132 @@
+// The step card: one step under the glass. Draft lane (what was proposed, with q) above verify lane (p, the rule's
+// formula filled in, the coin against its threshold, the verdict), then the correction or bonus. Choosing a token asks
+// place.js for the two distributions there. Drawn for the last step on screen only.
+
+function makeCard(host, store, ask) {
+  const card = el('section', 'sv-card');
+  card.setAttribute('aria-label', 'Step card');
+  const title = el('h3', 'sv-card-title'), sub = el('div', 'sv-muted'), scroll = el('div', 'sv-lanes');
+  scroll.tabIndex = 0;
+  scroll.setAttribute('role', 'region');
+  scroll.setAttribute('aria-label', 'Draft lane and verify lane');
+  add(card, add(el('div', 'sv-card-head'), title, sub), scroll);
+  host.append(card);
+  const place = makePlace(card);
+  let step = null, chosen = 0, heads = [];
+
+  function choose(j) {
+    chosen = j;
+    heads.forEach(([at, node]) => node.setAttribute('aria-pressed', String(at === j)));
+    place.show(step, j, store.details.get(step.i));
+  }
+
+  function head(token, j) {
+    const letter = token[FATE], node = button('sv-chip sv-pick sv-' + (letter === 'b' && step.k === 0 ? 't' : letter), token[SHOWN],
+      token[SHOWN] + ', ' + fateWord(letter, step.k) + ': show its place', () => choose(j));
+    node.dir = 'auto';
+    node._tip = () => {
+      const detail = store.details.get(step.i);
+      return tokenTip(token, step, detail && (j < 0 ? detail.ex : detail.tok[j]));
+    };
+    heads.push([j, node]);
+    return node;
+  }
+
+  function row(table, name, explain, cells, last, cls) {
+    const tr = el('tr', cls), th = el('th', '', name);
+    th.scope = 'row';
+    th._tip = () => [name, explain];
+    tr.append(th);
+    for (const cell of cells) tr.append(add(el('td'), cell));
+    if (last) tr.append(add(el('td', 'sv-extra'), last));
+    table.append(tr);
+  }
+
+  const text = (s, cls) => el('span', cls || '', s);
+
+  function coin(token) {
+    if (!some(token[COIN]) || !some(token[ACCEPT]) || !'ar'.includes(token[FATE])) return text('–', 'sv-muted');
+    const [c, a] = apart(token[COIN], token[ACCEPT]), kept = token[FATE] === 'a';
+    const bar = el('span', 'sv-coin'), fill = el('span', 'sv-coin-fill'), dot = el('span', 'sv-coin-dot' + (kept ? '' : ' sv-out'));
+    fill.style.width = 100 * token[ACCEPT] + '%';
+    dot.style.left = 100 * token[COIN] + '%';
+    bar.setAttribute('aria-hidden', 'true');
+    return add(el('span'), add(bar, fill, dot), text(c + (kept ? ' < ' : ' ≥ ') + a, 'sv-coin-text'));
+  }
+
+  function verdict(token) {
+    const l = look(token[FATE]);
+    return add(el('span', 'sv-verdict sv-v-' + token[FATE]), text(l.mark + ' '), text(fateWord(token[FATE], step.k)));
+  }
+
+  function lanes() {
+    const table = el('table'), tok = step.tok, ex = step.ex;
+    heads = [];
+    const point = pointMass(step), depth = depths(tok), tree = depth.some((d, j) => d !== j + 1);
+    const order = tok.map((_, j) => j).sort((a, b) => depth[a] - depth[b] || a - b);
+    const each = (make) => order.map((j) => make(tok[j], j));
+    row(table, tok.length ? 'draft' : 'token', 'The drafted tokens in the order drafted' + (tree ? ', by depth in the tree' : '') +
+      '; after the bar, what the target added.',
+      each((t, j) => (tree ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('depth ' + depth[j], 'sv-muted')) : head(t, j))),
+      ex && head(ex, -1), 'sv-lane-draft');
+    if (tok.length) {
+      row(table, 'q', 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
+        each((t) => text(prob(t[Q]))), ex && text('–', 'sv-muted'), 'sv-lane-q');
+    }
+    row(table, 'p', 'The chance the target gives this token, after temperature and filters.', each((t) => text(prob(t[P]))),
+      ex && text(prob(ex[P])), 'sv-lane-p');
+    if (tok.length) {
+      row(table, 'accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.',
+        each((t) => {
+          const formula = acceptFormula(t, step);
+          return some(t[ACCEPT]) ? add(el('span', 'sv-two'), text(prob(t[ACCEPT]), 'sv-strong'), text(formula, 'sv-muted')) : text('–', 'sv-muted');
+        }), ex && text(ex[FATE] === 's' ? 'correction' : 'extra', 'sv-muted'));
+      row(table, 'coin', 'A number between 0 and 1, drawn once for this place. Below the threshold the token is kept.',
+        each(coin), ex && text(some(ex[COIN]) ? prob(ex[COIN]) : '–', 'sv-muted'));
+    }
+    row(table, 'fate', 'What became of the token.', each(verdict), ex && verdict(ex), 'sv-lane-fate');
+    scroll.replaceChildren(table);
+  }
+
+  // The first place where something was decided against the draft is the most telling one.
+  function first() {
+    const rejected = step.tok.findIndex((t) => t[FATE] === 'r');
+    if (rejected >= 0) return rejected;
+    return step.ex ? -1 : step.tok.length - 1;
+  }
+
+  return {
+    update() {
+      const next = store.last();
+      if (next === step && step) return;
+      step = next;
+      if (!step) {
+        setText(title, store.head ? 'Only the prompt so far' : 'Step card');
+        setText(sub, store.head ? 'Press Step: the draft proposes, the target checks.' : 'Each step of a run is taken apart here.');
+        scroll.replaceChildren();
+        place.clear();
+        return;
+      }
+      const before = store.steps[step.i - 1], changed = before && changeLabel(before, step);
+      const kept = countStep(step);
+      title.replaceChildren(text('Step ' + (step.i + 1)),
+        text(' · ' + (step.tok.length ? kept.accepted + ' of ' + step.tok.length + ' drafted kept, ' : 'no draft, ') +
+          plural(kept.tokens, 'token') + ' out'));
+      if (changed) title.append(text(' ' + changed, 'sv-badge'));
+      if (SHORT_DRAFT[step.ds]) title.append(text(' ' + SHORT_DRAFT[step.ds], 'sv-badge'));
+      setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));
+      lanes();
+      choose(first());
+      ask(step);
+    },
+    // Details of the step on the card have come.
+    detailed(i) { if (step && step.i === i) choose(chosen); },
+    forget() { step = undefined; },
+  };
+}
+
+function depths(tok) {
+  const depth = [];
+  tok.forEach((t, j) => { depth[j] = t[PARENT] >= 0 && t[PARENT] < j ? depth[t[PARENT]] + 1 : 1; });
+  return depth;
+}

@@ -1,0 +1,83 @@
+// Small helpers for elements, numbers and time. Knows nothing of runs or tokens.
+// Model and user text enters the page through textContent alone, never as markup.
+
+function el(tag, cls, text) {
+  const node = document.createElement(tag);
+  if (cls) node.className = cls;
+  if (text !== undefined && text !== null) node.textContent = text;
+  return node;
+}
+
+function add(parent, ...children) {
+  for (const child of children) if (child) parent.append(child);
+  return parent;
+}
+
+function button(cls, text, name, onClick) {
+  const node = el('button', 'sv-button ' + (cls || ''), text);
+  node.type = 'button';
+  if (name && name !== text) node.setAttribute('aria-label', name);
+  if (onClick) node.addEventListener('click', onClick);
+  return node;
+}
+
+// Writing the same text again would still cost a layout.
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+const some = (x) => x !== null && x !== undefined && Number.isFinite(x);
+const fixed = (x, digits = 2) => (some(x) ? x.toFixed(digits) : '–');
+
+// A probability that is neither 0 nor 1 never looks like either.
+function prob(x) {
+  if (!some(x)) return '–';
+  if (x === 0 || x === 1) return String(x);
+  if (x > 0.995) return '>0.99';
+  if (x >= 0.01) return x.toFixed(2);
+  return x >= 0.0005 ? x.toFixed(3) : x.toExponential(0).replace('e-', 'e−');
+}
+
+// Two numbers with as many digits as it takes to tell them apart: a coin beside its threshold.
+function apart(a, b) {
+  for (let digits = 2; digits <= 6; digits++) {
+    const [x, y] = [a, b].map((n) => (n === 0 || n === 1 ? String(n) : n.toFixed(digits)));
+    if (x !== y || a === b) return [x, y];
+  }
+  return [String(a), String(b)];
+}
+
+function ms(x) {
+  if (!some(x)) return '–';
+  return x >= 10000 ? (x / 1000).toFixed(1) + ' s' : (x >= 10 ? x.toFixed(0) : x.toFixed(1)) + ' ms';
+}
+
+const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
+
+function niceCeil(x) {
+  if (!(x > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(x));
+  for (const m of [1, 1.5, 2, 3, 4, 5, 6, 8, 10]) if (m * power >= x * 0.999) return Number((m * power).toPrecision(3));
+  return 10 * power;
+}
+
+const isDark = () => document.body.classList.contains('dark') || !!element.closest('.dark');
+const calm = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
+
+// The clipboard is refused in some frames; a selected text area still copies.
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = el('textarea');
+    area.value = text;
+    area.style.cssText = 'position:fixed;opacity:0';
+    document.body.append(area);
+    area.select();
+    let done = false;
+    try { done = document.execCommand('copy'); } catch { done = false; }
+    area.remove();
+    return done;
+  }
+}

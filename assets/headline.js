@@ -1,0 +1,77 @@
+// The headline: the figures of the prefix on screen, each with its denominator, each explained on hover or focus
+// with this run's own numbers. Counts come from the store; nothing is computed here but words.
+
+function makeHeadline(host, store) {
+  const row = el('div', 'sv-headline');
+  row.setAttribute('role', 'group');
+  row.setAttribute('aria-label', 'Figures of the run so far');
+  host.append(row);
+
+  function figure(name, tip) {
+    const box = el('div', 'sv-figure sv-figure-' + name), big = el('span', 'sv-big'), small = el('span', 'sv-small');
+    box.tabIndex = 0;
+    box.setAttribute('role', 'note');
+    box._tip = () => tip(store.figures());
+    add(box, big, document.createTextNode(' '), small);
+    row.append(box);
+    const more = el('span', 'sv-small sv-more');
+    box.append(more);
+    return (value, caption, extra) => { setText(big, value); setText(small, caption); setText(more, extra || ''); };
+  }
+
+  const set = {
+    tokens: figure('tokens', (f) => [
+      plural(f.tokens, 'token') + ' in ' + plural(f.steps, 'target pass', 'target passes'),
+      'One step is one draft and one pass of the target over it. The target alone needs a pass for every token.',
+      f.rate ? f.rate.toFixed(1) + ' tokens per second: ' + ms(f.time) + ' of drafting, verifying and other work, ' +
+        'loading and reading the prompt kept out.' : '',
+    ].filter(Boolean)),
+    alpha: figure('alpha', (f) => f.tested ? [
+      'Acceptance rate α = accepted ÷ tested = ' + f.accepted + ' ÷ ' + f.tested + ' = ' + fixed(f.alpha, 3),
+      'Tested are all drafted tokens up to and including the first refusal of each step.',
+    ] : ['Acceptance rate α = accepted ÷ tested', 'Nothing has been drafted, so there is nothing to accept.']),
+    share: figure('share', (f) => f.drafted ? [
+      'Drafted share = accepted ÷ drafted = ' + f.accepted + ' ÷ ' + f.drafted + ' = ' + fixed(f.share, 3),
+      'It falls as K grows although the models stay the same, since tokens after a refusal count as drafted. ' +
+        'On average ' + (f.drafted / f.steps).toFixed(1) + ' tokens were drafted a step.',
+    ] : ['Drafted share = accepted ÷ drafted', 'Nothing has been drafted.']),
+    tau: figure('tau', (f) => f.steps ? [
+      'Block efficiency τ = tokens ÷ target passes = ' + f.tokens + ' ÷ ' + f.steps + ' = ' + fixed(f.tau, 3),
+      'The resampled or bonus token of each step is counted. The target alone has τ = 1.',
+    ] : ['Block efficiency τ = tokens ÷ target passes']),
+    speed: figure('speed', (f) => f.speedup ? [
+      'Speed-up = ' + f.rate.toFixed(1) + ' ÷ ' + f.alone.toFixed(1) + ' tokens per second = ' + fixed(f.speedup, 2),
+      'The same target decoding alone: same prompt, same sampler, both warmed up, loading and prompt kept out. ' +
+        'Below 1 means that drafting cost more than it saved.',
+      sameText(store.baseline),
+    ].filter(Boolean) : ['Speed-up = tokens per second of this run ÷ those of the target alone',
+      'The target alone has not been timed on this prompt yet.',
+      f.rate ? 'This run: ' + f.rate.toFixed(1) + ' tokens per second.' : ''].filter(Boolean)),
+  };
+
+  return {
+    update() {
+      const f = store.figures();
+      set.tokens(plural(f.tokens, 'token'), 'in ' + plural(f.steps, 'target pass', 'target passes'));
+      set.alpha('α ' + (f.tested ? fixed(f.alpha) : '–'),
+        f.tested ? '(' + f.accepted + ' of ' + f.tested + ' tested)' : 'no drafts');
+      set.share(f.drafted ? fixed(f.share) : '–', f.drafted ? 'of ' + f.drafted + ' drafted' : 'no drafts');
+      set.tau('τ ' + fixed(f.tau), 'per pass');
+      row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
+      if (f.speedup) set.speed(f.speedup.toFixed(f.speedup < 0.995 ? 2 : 1) + '×', 'the target alone', mark(store.baseline));
+      else set.speed('–', 'speed-up: not measured', f.rate ? ' · ' + f.rate.toFixed(1) + ' tokens/s' : '');
+    },
+  };
+}
+
+const mark = (b) => (b && b.same === true ? ' · same text ✓' : b && b.same === false ? ' · texts differ' : '');
+
+function sameText(b) {
+  if (!b) return '';
+  if (b.same === true) return 'Both wrote the same ' + plural(b.compared, 'token') + ', one by one.';
+  if (b.same === false && b.apart) {
+    return 'The texts part at token ' + (b.apart.place + 1) + ': ' + b.apart.run + ' here, ' + b.apart.alone +
+      ' alone' + (b.apart.tie ? ', a near-tie of this number format.' : '.');
+  }
+  return '';
+}

@@ -1,0 +1,104 @@
+// One place of one step: the likeliest tokens there, how much the draft and the target gave each, what they share, and
+// after a refusal what is left of the target. Bars are absolute probabilities on one scale.
+
+function makePlace(host) {
+  const box = el('div', 'sv-place'), title = el('div', 'sv-place-title'), note = el('div', 'sv-muted'), rows = el('div', 'sv-rows');
+  rows.setAttribute('role', 'table');
+  rows.setAttribute('aria-label', 'Candidates at this place');
+  add(host, add(box, title, note, rows));
+
+  // Node whose continuation token j is; the target's own token follows the last accepted one.
+  function nodeOf(step, j) {
+    if (j >= 0) return step.tok[j][PARENT] ?? -1;
+    let node = -1;
+    step.tok.forEach((t, at) => { if (t[FATE] === 'a') node = at; });
+    return node;
+  }
+
+  function residualOf(step, place, use) {
+    const refused = step.tok.map((t, at) => [t, at]).filter(([t]) => t[FATE] === 'r' && (t[PARENT] ?? -1) === place.node);
+    if (refused.length !== 1 || step.T === 0 || !some(place.beta)) return null;
+    const [token] = refused[0];
+    if (step.ru === 'speculative sampling' && place.beta < 1) {
+      return (c) => Math.max(0, (c[use.p] || 0) - (c[use.q] || 0)) / (1 - place.beta);
+    }
+    if (step.ru === 'token matching' && token[P] < 1) return (c) => (c[ID] === token[ID] ? 0 : (c[use.p] || 0) / (1 - token[P]));
+    return null;
+  }
+
+  function bar(width, cls) {
+    const node = el('span', 'sv-bar ' + cls);
+    node.style.width = Math.max(0, Math.min(100, width)) + '%';
+    return node;
+  }
+
+  function line(cls, cells) {
+    const node = el('div', 'sv-row ' + cls);
+    node.setAttribute('role', 'row');
+    for (const [content, role, c] of cells) {
+      const cell = content instanceof Node ? content : el('span', '', content);
+      if (c) cell.classList.add(c);
+      cell.setAttribute('role', role || 'cell');
+      node.append(cell);
+    }
+    return node;
+  }
+
+  function show(step, j, detail) {
+    const token = j < 0 ? step.ex : step.tok[j], node = nodeOf(step, j);
+    if (!token) return clear();
+    const place = detail && detail.places.find((x) => x.node === node);
+    const after = node >= 0 ? 'after ' + step.tok[node][SHOWN] : 'straight after the text';
+    setText(title, 'Place ' + (depthOf(step, node) + 1) + ', ' + after);
+    if (!place) {
+      rows.replaceChildren();
+      setText(note, token[FATE] === 'u' ? 'Never looked at: the walk had stopped before this place.'
+        : detail ? 'No candidates were kept for this place.' : 'The candidates appear when the run rests on this step.');
+      return;
+    }
+    const cold = step.T === 0, drafted = step.tok.some((t) => (t[PARENT] ?? -1) === node);
+    // columns of a candidate on the wire: id, shown, q, p, drafter's own, target's own
+    const use = cold ? { q: 4, p: 5 } : { q: 2, p: 3 };
+    const left = residualOf(step, place, use), hasDraft = place.cand.some((c) => some(c[use.q]));
+    const words = [];
+    if (some(place.beta)) words.push('overlap β = ' + fixed(place.beta, 3) + (step.ru === 'speculative sampling' ? ': the chance to be accepted here' : ''));
+    else if (!drafted) words.push('nothing drafted here: the target draws from p');
+    if (cold) words.push('temperature 0: the likeliest token has all the mass; bars show the models’ own probabilities');
+    else if (pointMass(step) && drafted) words.push('the draft is a point mass (q = 1)');
+    if (left) words.push(step.ru === 'speculative sampling' ? 'left = max(0, p − q) ÷ (1 − β)' : 'left = p without the refused token');
+    setText(note, words.join(' · '));
+    const values = place.cand.flatMap((c) => [c[use.q] || 0, c[use.p] || 0, left ? left(c) : 0]);
+    const scale = Math.min(1, niceCeil(Math.max(0.05, ...values)));
+    const tried = new Set(step.tok.filter((t) => (t[PARENT] ?? -1) === node).map((t) => t[ID]));
+    const out = nodeOf(step, -1) === node && step.ex ? step.ex[ID] : (step.tok.find((t) => t[FATE] === 'a' && (t[PARENT] ?? -1) === node) || [])[ID];
+    const lines = [line('sv-row-head', [['token', 'columnheader'], ['0 – ' + scale, 'columnheader', 'sv-scale'],
+      hasDraft ? ['q', 'columnheader', 'sv-key-q'] : [''], ['p', 'columnheader', 'sv-key-p'], left ? ['left', 'columnheader', 'sv-key-left'] : ['']])];
+    for (const c of place.cand) {
+      const q = c[use.q] || 0, p = c[use.p] || 0, r = left ? left(c) : null, track = el('span', 'sv-track');
+      if (hasDraft) add(track, bar((100 * Math.min(p, q)) / scale, 'sv-bar-both'), bar((100 * q) / scale, 'sv-bar-q'));
+      add(track, bar((100 * p) / scale, 'sv-bar-p'));
+      if (left) track.append(bar((100 * r) / scale, 'sv-bar-left'));
+      const name = el('span', 'sv-cand');
+      name.append(el('bdi', '', c[SHOWN]));
+      const marks = [tried.has(c[ID]) ? 'drafted' : '', c[ID] === out ? 'out' : ''].filter(Boolean);
+      for (const m of marks) name.append(el('span', 'sv-tag sv-tag-' + m, m));
+      lines.push(line(left ? 'sv-row-3' : '', [[name, 'rowheader'], [track], [hasDraft ? prob(c[use.q] ?? 0) : ''], [prob(p)], [left ? prob(r) : '']]));
+    }
+    const rest = (key) => Math.max(0, 1 - place.cand.reduce((s, c) => s + (c[key] || 0), 0));
+    lines.push(line('sv-row-tail', [['all others', 'rowheader'], [''], [hasDraft ? prob(cold ? rest(4) : place.qt) : ''],
+      [prob(cold ? rest(5) : place.pt)], ['']]));
+    rows.replaceChildren(...lines);
+  }
+
+  function depthOf(step, node) {
+    return node < 0 ? 0 : depths(step.tok)[node];
+  }
+
+  function clear() {
+    setText(title, '');
+    setText(note, '');
+    rows.replaceChildren();
+  }
+
+  return { show, clear };
+}

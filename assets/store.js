@@ -1,0 +1,84 @@
+// The trace in the browser, with the sums of every prefix, and the cursor. Draws nothing, asks nobody.
+// `shown` is the number of steps on screen: stepping back is a smaller number, and no sum is ever recomputed.
+// Example: store.sum(12).tokens is the number of tokens after twelve steps.
+
+// Places of a token's fields on the wire (specviz/views/wire.py).
+const ID = 0, SHOWN = 1, FATE = 2, PARENT = 3, Q = 4, P = 5, ACCEPT = 6, COIN = 7, DRAFTER = 8, VERIFIER = 9, BREAKS = 10;
+
+const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0 };
+
+function makeStore() {
+  const store = {
+    run: null, head: null, recording: false, steps: [], sums: [NOTHING], baseline: null, details: new Map(),
+    text: null, shown: 0, changes: [],
+
+    begin(run, head, recording = false) {
+      Object.assign(store, {
+        run, head, recording, steps: [], sums: [NOTHING], baseline: null, details: new Map(), text: null, shown: 0,
+        changes: [],
+      });
+    },
+
+    get n() { return store.steps.length; },
+    get atEnd() { return store.shown === store.steps.length; },
+
+    // Takes the next step only; whoever streams must fill gaps first.
+    push(step) {
+      if (step.i !== store.n) return false;
+      const follow = store.atEnd, before = store.steps[store.n - 1];
+      const label = before ? changeLabel(before, step) : '';
+      if (label) store.changes.push({ step: step.i + 1, label });
+      const c = countStep(step), s = store.sums[store.n];
+      store.steps.push(step);
+      store.sums.push({
+        tokens: s.tokens + c.tokens, drafted: s.drafted + c.drafted, accepted: s.accepted + c.accepted,
+        tested: s.tested + c.tested, draft: s.draft + (step.d || 0), verify: s.verify + (step.v || 0),
+        other: s.other + (step.o || 0), refused: s.refused + c.refused, drafting: s.drafting + (c.drafted ? 1 : 0),
+      });
+      if (follow) store.shown = store.n;
+      return true;
+    },
+
+    sum(shown = store.shown) { return store.sums[shown]; },
+    last() { return store.steps[store.shown - 1] || null; },
+
+    // Figures of the prefix on screen; null stands for "no drafts" or "not measured", never 0 or NaN.
+    figures(shown = store.shown) {
+      const s = store.sum(shown), time = s.draft + s.verify + s.other;
+      const rate = time > 0 ? (1000 * s.tokens) / time : null;
+      const alone = store.baseline && store.baseline.tps > 0 ? store.baseline.tps : null;
+      return {
+        ...s, steps: shown, time, rate, alone,
+        alpha: s.tested ? s.accepted / s.tested : null,
+        share: s.drafted ? s.accepted / s.drafted : null,
+        tau: shown ? s.tokens / shown : null,
+        speedup: rate && alone ? rate / alone : null,
+      };
+    },
+  };
+  return store;
+}
+
+// Acceptance by place: j places accepted, and one more tested where the walk ended in a refusal. In a tree several
+// siblings may be refused at that one place.
+function countStep(step) {
+  let accepted = 0, rejected = 0;
+  for (const token of step.tok) {
+    if (token[FATE] === 'a') accepted++;
+    else if (token[FATE] === 'r') rejected++;
+  }
+  const refused = rejected > 0 || (step.ex && step.ex[FATE] === 's') ? 1 : 0;
+  return {
+    accepted, refused, rejected, drafted: step.tok.length, tested: accepted + refused,
+    tokens: accepted + (step.ex ? 1 : 0),
+  };
+}
+
+function changeLabel(a, b) {
+  const parts = [];
+  if (a.k !== b.k) parts.push('K ' + a.k + '→' + b.k);
+  if (a.st !== b.st) parts.push(b.st);
+  if (a.ru !== b.ru) parts.push(b.ru);
+  if (a.T !== b.T) parts.push('T ' + b.T);
+  return parts.join(', ');
+}

@@ -1,0 +1,65 @@
+// Two tables made of steps, as columns, for any chart: "steps" (a row a step, or a row for several in a long run) and
+// "positions" (a row a place in the draft). Draws nothing. A gap is null: a step without drafts has no acceptance.
+// Rows of several steps are made of sums, so a decimated chart shows the true rate of its steps, not a sample.
+
+// A chart is some 400 pixels wide: more rows would cost time and show nothing.
+const MAX_ROWS = 200;
+
+function stepTable(store, shown, limit = MAX_ROWS) {
+  const size = Math.max(1, Math.ceil(shown / limit));
+  const table = {
+    step: [], span: [], alpha: [], accepted: [], tested: [], drafted: [], alpha_run: [], accepted_run: [],
+    tested_run: [], tokens: [], tau_run: [], tokens_run: [], draft_ms: [], verify_ms: [], other_ms: [], total_ms: [],
+    alone_ms: [], one: [],
+  };
+  const alone = store.baseline && store.baseline.tps > 0 ? 1000 / store.baseline.tps : null;
+  for (let from = 0; from < shown; from += size) {
+    const to = Math.min(shown, from + size), a = store.sums[from], b = store.sums[to], steps = to - from;
+    const tested = b.tested - a.tested, accepted = b.accepted - a.accepted;
+    const times = ['draft', 'verify', 'other'].map((name) => (b[name] - a[name]) / steps);
+    table.step.push(to);
+    table.span.push(steps === 1 ? String(to) : from + 1 + '–' + to);
+    table.accepted.push(accepted);
+    table.tested.push(tested);
+    table.drafted.push(b.drafted - a.drafted);
+    table.alpha.push(tested ? accepted / tested : null);
+    table.accepted_run.push(b.accepted);
+    table.tested_run.push(b.tested);
+    table.alpha_run.push(b.tested ? b.accepted / b.tested : null);
+    table.tokens.push(round(( b.tokens - a.tokens) / steps, 2));
+    table.tokens_run.push(b.tokens);
+    table.tau_run.push(round(b.tokens / to, 3));
+    table.draft_ms.push(round(times[0], 2));
+    table.verify_ms.push(round(times[1], 2));
+    table.other_ms.push(round(times[2], 2));
+    table.total_ms.push(round(times[0] + times[1] + times[2], 1));
+    table.alone_ms.push(alone);
+    table.one.push(1);
+  }
+  return table;
+}
+
+// Conditional acceptance: of the steps whose walk reached place i, how many accepted it.
+function positionTable(store, shown) {
+  const accepted = [], tested = [];
+  for (let i = 0; i < shown; i++) {
+    const c = countStep(store.steps[i]);
+    for (let place = 0; place < c.tested; place++) {
+      tested[place] = (tested[place] || 0) + 1;
+      accepted[place] = (accepted[place] || 0) + (place < c.accepted ? 1 : 0);
+    }
+  }
+  return {
+    position: tested.map((_, i) => i + 1), accepted, tested,
+    alpha: tested.map((n, i) => accepted[i] / n), count: tested.map((n, i) => accepted[i] + '/' + n),
+  };
+}
+
+const round = (x, digits) => Math.round(x * 10 ** digits) / 10 ** digits;
+
+// "{accepted_run} of {tested_run} accepted" with the last row of a table; null where there is no row yet.
+function sentence(template, table) {
+  const columns = Object.values(table), last = columns[0].length - 1;
+  if (last < 0) return null;
+  return template.replace(/\{(\w+)\}/g, (_, name) => String(table[name] ? table[name][last] : ''));
+}

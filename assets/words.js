@@ -1,0 +1,90 @@
+// Sentences about steps and tokens, in the words of the glossary. No elements, no state.
+// Example: verdict of a refused token → "refused: the coin 0.72 is not below 0.39".
+
+const WHY = {
+  eos: 'the target wrote its end token',
+  length: 'the token limit was reached',
+  'stop string': 'a stop string appeared',
+  context: 'the context window is full',
+};
+
+const SHORT_DRAFT = {
+  room: 'draft cut short: little room left',
+  'end token': 'draft ended with an end token',
+  'no match': 'no match found in the text',
+  confidence: 'draft stopped: the drafter was unsure',
+};
+
+const STATES = {
+  empty: 'No run yet', loading: 'Loading', playing: 'Running', paused: 'Paused', finished: 'Finished',
+  waiting: 'Waiting', error: 'Stopped by an error', recording: 'Recording', ready: 'Ready', offline: 'Offline',
+  replay: 'Replaying',
+};
+
+const look = (letter) => CONFIG.palette.fates[letter];
+const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
+const fateSays = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.says : look(letter).says);
+
+// A draft that was chosen, not drawn: all the mass on one token.
+const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every((t) => t[Q] === 1);
+
+// The rule's formula filled in, as [formula, is it p/q]. Told from the numbers, so that a new rule needs no line here.
+function acceptFormula(token, step) {
+  const q = token[Q], p = token[P], a = token[ACCEPT];
+  if (!some(a)) return '';
+  if (some(p) && some(q) && q > 0 && q !== 1 && close(a, Math.min(1, p / q))) {
+    return p >= q ? 'p ≥ q' : prob(p) + '÷' + prob(q);
+  }
+  if (some(p) && close(a, p)) return '= p';
+  // a later sibling in a tree is held against what its refused siblings left of the target
+  const before = step.tok.slice(0, step.tok.indexOf(token));
+  if (before.some((t) => t[FATE] === 'r' && (t[PARENT] ?? -1) === (token[PARENT] ?? -1))) return q === 1 ? 'rest of p' : 'rest ÷ q';
+  return '';
+}
+
+const close = (a, b) => Math.abs(a - b) <= 0.002 * Math.max(a, b) + 1e-6;
+
+function tokenTip(token, step, raw) {
+  const letter = token[FATE], k = step.k;
+  const lines = [fateWord(letter, k) + ' · ' + token[SHOWN] + ' · id ' + token[ID], fateSays(letter, k)];
+  if (some(token[Q])) {
+    lines.push('draft q = ' + prob(token[Q]) + (token[Q] === 1 && step.T > 0 ? ' (point mass)' : '') +
+      (some(token[DRAFTER]) && token[DRAFTER] !== token[Q] ? ' · drafter’s own ' + prob(token[DRAFTER]) : ''));
+  }
+  if (some(token[P])) {
+    lines.push('target p = ' + prob(token[P]) +
+      (some(token[VERIFIER]) && token[VERIFIER] !== token[P] ? ' · target’s own ' + prob(token[VERIFIER]) : ''));
+  }
+  if (some(token[ACCEPT]) && some(token[COIN]) && 'ar'.includes(letter)) {
+    const [coin, chance] = apart(token[COIN], token[ACCEPT]);
+    lines.push('coin ' + coin + (letter === 'a' ? ' < ' : ' ≥ ') + chance + ' chance to be accepted');
+  }
+  if (raw) lines.push('text ' + JSON.stringify(raw.length > 300 ? raw.slice(0, 300) + '…' : raw));
+  lines.push('step ' + (step.i + 1));
+  return lines;
+}
+
+function stepSettings(step) {
+  const parts = ['K = ' + step.k, step.st];
+  if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
+  parts.push('temperature ' + step.T);
+  if (step.tk > 0) parts.push('top-k ' + step.tk);
+  if (step.tp < 1) parts.push('top-p ' + step.tp);
+  if (step.rp !== 1) parts.push('repetition penalty ' + step.rp);
+  return parts;
+}
+
+function stepTimes(step) {
+  const parts = [step.tok.length ? 'draft ' + ms(step.d) : '', 'verify ' + ms(step.v)].filter(Boolean);
+  if (step.o >= 0.05 * (step.d + step.v)) parts.push('other ' + ms(step.o));
+  if (step.c >= 0.05) parts.push('+ ' + ms(step.c) + ' reading the text first');
+  return parts.join(', ');
+}
+
+function pairWords(pair) {
+  if (!pair) return '';
+  const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
+  const parts = [name(pair.target) + (name(pair.draft) ? ' ← ' + name(pair.draft) : '')];
+  for (const key of ['dtype', 'device']) if (typeof pair[key] === 'string') parts.push(pair[key].replace('torch.', ''));
+  return parts.filter(Boolean).join(' · ');
+}

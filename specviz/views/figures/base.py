@@ -1,0 +1,69 @@
+"""What all charts of the live view share: one look, one way to say which column feeds a trace.
+
+Colours are the palette's by role or fate; the browser puts in those of the theme that is on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+
+from specviz.trace import Fate
+from specviz.views.palette import FATES, ROLES
+
+
+def colour(role: str) -> str:
+    """Light-theme colour of a role ("draft") or of a fate ("rejected")."""
+    return ROLES[role][0] if role in ROLES else FATES[Fate(role)].light.line
+
+
+def feed(
+    table: str, x: str, y: str, role: str, custom: tuple[str, ...] = (), text: str | None = None
+) -> dict[str, Any]:
+    """A trace's `meta`: the columns that fill x, y, hover data and labels, and the colour it goes by."""
+    meta: dict[str, Any] = {"table": table, "x": x, "y": y, "role": role, "custom": list(custom)}
+    return meta if text is None else meta | {"text": text}
+
+
+def empty(
+    title: str,
+    x: str,
+    y: str,
+    says: str,
+    y_range: tuple[float, float] | None = None,
+    over: str = "steps",
+    changes: bool = True,
+) -> go.Figure:
+    """Axes with units and nothing else.
+
+    `says` is the chart in words for those who cannot see it, with {columns} of the last row. Without `y_range` the axis
+    starts at 0 and grows in round numbers. `changes`: mark where K, strategy, rule or temperature changed.
+    """
+    axis = {"showgrid": True, "zeroline": False, "fixedrange": True, "automargin": True, "showline": False}
+    figure = go.Figure(layout={"template": go.layout.Template()})
+    figure.update_layout(
+        meta={"title": title, "says": says, "over": over, "grow": y_range is None, "changes": changes},
+        xaxis={
+            **axis,
+            "title": {"text": x, "standoff": 4, "font": {"size": 12}},
+            "showgrid": False,
+            "range": [0.5, 20.5],
+        },
+        yaxis={
+            **axis,
+            "title": {"text": y, "standoff": 6, "font": {"size": 12}},
+            "range": list(y_range or (0, 1)),
+            "nticks": 5,
+        },
+        margin={"l": 44, "r": 8, "t": 8, "b": 32},
+        font={"size": 12},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        showlegend=False,  # the browser writes it as page text, beside the title
+        hovermode="closest",
+        hoverlabel={"align": "left"},
+        bargap=0.15,
+        dragmode=False,
+    )
+    return figure

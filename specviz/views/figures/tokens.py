@@ -1,0 +1,39 @@
+"""Tokens per target pass: what each pass was worth, and τ, the mean so far. The target alone gives 1."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from specviz.views.figures.base import colour, empty, feed
+
+
+def tokens() -> go.Figure:
+    """Bars count emitted tokens, the resampled or bonus token included."""
+    figure = empty(
+        "Tokens per target pass",
+        "step",
+        "tokens",
+        "{tokens_run} tokens in {step} target passes, τ {tau_run}",
+    )
+    figure.add_bar(
+        name="each step",
+        marker={"color": colour("other")},
+        meta=feed("steps", "step", "tokens", "other", ("span",)),
+        hovertemplate="step %{customdata[0]}: %{y} tokens<extra></extra>",
+    )
+    figure.add_scatter(
+        name="τ so far",
+        mode="lines",
+        line={"color": colour("run"), "width": 2.5},
+        meta=feed("steps", "step", "tau_run", "run", ("step", "tokens_run")),
+        hovertemplate="after step %{customdata[0]}: τ = %{y:.2f}, %{customdata[1]} tokens in %{customdata[0]} passes"
+        "<extra></extra>",
+    )
+    figure.add_scatter(
+        name="target alone: 1",
+        mode="lines",
+        line={"color": colour("alone"), "width": 2, "dash": "dash"},
+        meta=feed("steps", "step", "one", "alone"),
+        hovertemplate="the target alone gives 1 token a pass<extra></extra>",
+    )
+    return figure

@@ -1,0 +1,152 @@
+"""The one file that knows what the five fates look like, and the few other colours of the charts.
+
+Not a style sheet: `assets/style.css` says how chips are laid out and takes every colour from the variables made here.
+A fate is told by a colour, a line under it, a word and a mark, so that it survives greyscale and colour blindness.
+
+Example: ``FATES[Fate.REJECTED].mark`` is "✗", its wire letter "r", its underline dashed and its text struck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from types import MappingProxyType
+from typing import Any
+
+from specviz.trace import Fate
+
+
+@dataclass(frozen=True, slots=True)
+class Shade:
+    """One theme's colours of one fate: chip, text on it, line under it (and mark in a chart)."""
+
+    background: str
+    ink: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one fate is told apart. `underline` is a CSS border style; `letter` stands for the fate on the wire."""
+
+    letter: str
+    word: str
+    mark: str
+    underline: str
+    struck: bool
+    light: Shade
+    dark: Shade
+    says: str
+
+
+FATES: Mapping[Fate, Look] = MappingProxyType(
+    {
+        Fate.ACCEPTED: Look(
+            "a",
+            "accepted",
+            "✓",
+            "solid",
+            False,
+            Shade("#c3ead0", "#10291b", "#176b3c"),
+            Shade("#15402a", "#d5f5e1", "#56c98a"),
+            "Drafted, tested by the target and kept.",
+        ),
+        Fate.REJECTED: Look(
+            "r",
+            "rejected",
+            "✗",
+            "dashed",
+            True,
+            Shade("#f9cfcf", "#3d1212", "#b3261e"),
+            Shade("#542022", "#ffdcda", "#ff8a80"),
+            "Drafted, tested by the target and refused; the draft ends here.",
+        ),
+        Fate.UNTESTED: Look(
+            "u",
+            "untested",
+            "—",
+            "dotted",
+            False,
+            Shade("#e6e8ec", "#2b323b", "#5b6673"),
+            Shade("#2e353f", "#dde3ea", "#98a4b3"),
+            "Drafted after a refusal, or cut off by the end of the run; the target's opinion was never used.",
+        ),
+        Fate.RESAMPLED: Look(
+            "s",
+            "resampled",
+            "↻",
+            "double",
+            False,
+            Shade("#ffe39a", "#33260a", "#8a5a00"),
+            Shade("#4d3a0c", "#ffedbd", "#e9b949"),
+            "Drawn by the target in place of the refused token, from what the draft had too little of.",
+        ),
+        Fate.BONUS: Look(
+            "b",
+            "bonus",
+            "+",
+            "dotted",
+            False,
+            Shade("#c4dcff", "#0e2242", "#1b55ad"),
+            Shade("#1b3a66", "#dbe9ff", "#7fb2ff"),
+            "One more token from the same target pass, because the whole draft was kept.",
+        ),
+    }
+)
+"""With K = 0 every token is a bonus and the page labels it TARGET_WORD."""
+
+TARGET_WORD = "target"
+TARGET_SAYS = "Nothing was drafted (K = 0): the target wrote this token alone."
+
+ROLES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "draft": ("#8a63d2", "#b79cf2"),
+        "target": ("#0b7a75", "#4cc4b8"),
+        "other": ("#7b8696", "#93a0b1"),
+        "alone": ("#1f2937", "#e5e7eb"),
+        "run": ("#176b3c", "#56c98a"),
+        "step": ("#626d7a", "#98a4b3"),
+        "residual": ("#b7791f", "#e9b949"),
+    }
+)
+"""Light and dark colour of everything that is not a fate: the two models, the target alone, a running figure."""
+
+LETTERS: Mapping[Fate, str] = MappingProxyType({fate: look.letter for fate, look in FATES.items()})
+
+
+def css() -> str:
+    """The variables `--sv-<fate>-bg|ink|line|under` and `--sv-<role>`, light and dark, for `assets/style.css`."""
+    blocks = []
+    for selector, theme in ((".sv-root", "light"), (".dark .sv-root", "dark")):
+        lines = []
+        for look in FATES.values():
+            shade: Shade = getattr(look, theme)
+            lines += [
+                f"--sv-{look.word}-{part}:{value};"
+                for part, value in (("bg", shade.background), ("ink", shade.ink), ("line", shade.line))
+            ]
+            lines.append(f"--sv-{look.word}-under:{look.underline};")
+        lines += [f"--sv-{role}:{pair[theme == 'dark']};" for role, pair in ROLES.items()]
+        blocks.append(selector + "{" + "".join(lines) + "}")
+    return "\n".join(blocks)
+
+
+def plain() -> dict[str, Any]:
+    """The same as plain data, by wire letter, for the browser."""
+    return {
+        "fates": {look.letter: asdict(look) for look in FATES.values()},
+        "target": {"word": TARGET_WORD, "says": TARGET_SAYS},
+        "roles": {role: list(pair) for role, pair in ROLES.items()},
+    }
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two ``#rrggbb`` colours after WCAG 2, from 1 to 21."""
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

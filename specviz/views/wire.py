@@ -1,0 +1,185 @@
+"""Records → plain data for the browser, as small as a live stream wants it.
+
+`step` is what ribbon and charts need (about 0.6 kB at K = 4), `detail` what the card of one looked-at step needs,
+`recording` both for a whole trace. Draws nothing, decides nothing; the trace stays the source of truth.
+
+A token is a list, trailing nothings left out::
+
+    [id, shown, letter, parent, q, p, accept, coin, drafter_prob, verifier_prob, breaks]
+
+Example: an untested token is ``[262, "·the", "u", 1, 0.31]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from specviz.trace import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord, Trace
+from specviz.views.glyphs import breaks, named
+from specviz.views.palette import LETTERS
+
+DIGITS = 4
+
+
+def step(record: StepRecord) -> dict[str, Any]:
+    """One step without its candidates. Times in milliseconds."""
+    s = record.settings
+    return {
+        "i": record.index,
+        "n": record.start,
+        "k": s.k,
+        "st": s.strategy,
+        "ru": s.rule,
+        "T": s.temperature,
+        "tk": s.top_k,
+        "tp": s.top_p,
+        "rp": s.repetition_penalty,
+        "tok": [_token(token) for token in record.tokens],
+        "ex": None if record.extra is None else _token(record.extra),
+        "stop": record.stop,
+        "ds": record.draft_stop,
+        "pos": record.target_positions,
+        "d": _ms(record.draft_s),
+        "v": _ms(record.verify_s),
+        "o": _ms(record.other_s),
+        "c": _ms(record.catch_up_s),
+        "rec": _ms(record.record_s),
+    }
+
+
+def detail(record: StepRecord) -> dict[str, Any]:
+    """What the step card shows on demand: whole texts, and the two distributions at each place that was visited."""
+    return {
+        "i": record.index,
+        "tok": [token.text for token in record.tokens],
+        "ex": None if record.extra is None else record.extra.text,
+        "places": [_place(place) for place in record.places],
+    }
+
+
+def head(trace: Trace | None = None, **parts: Any) -> dict[str, Any]:
+    """What is known before the first step. Give a trace, or parts by the names of its fields; `run_id` always apart.
+
+    Example: ``head(run_id="r1", prompt_ids=(1,), prompt_texts=("Once",), pair={...}, prefill_s=0.2)``.
+    """
+    names = ("prompt_ids", "prompt_texts", "pair", "prefill_s")
+    known = {} if trace is None else {name: getattr(trace, name) for name in names}
+    known |= parts
+    ids: Sequence[int] = known.get("prompt_ids", ())
+    texts: Sequence[str] = known.get("prompt_texts", ())
+    pair: Mapping[str, Any] = known.get("pair", {})
+    # a trace may lack the texts of its prompt; the ids are then named
+    texts = (*texts, *[""] * (len(ids) - len(texts)))
+    return {
+        "r": known.get("run_id"),
+        "prompt": [_trim([i, named(text, i), breaks(text) or None]) for i, text in zip(ids, texts, strict=True)],
+        "pair": dict(pair),
+        "prefill": _ms(known.get("prefill_s", 0.0)),
+    }
+
+
+def baseline(record: BaselineRecord) -> dict[str, Any]:
+    """The target alone: how many tokens, how fast, whether it wrote the same."""
+    apart = record.difference
+    return {
+        "n": len(record.step_s),
+        "tps": record.tokens_per_s,
+        "same": record.identical,
+        "compared": record.compared,
+        "apart": None
+        if apart is None
+        else {
+            "place": apart.place,
+            "run": named(apart.run_text, apart.run_id),
+            "alone": named(apart.alone_text, apart.alone_id),
+            "margin": apart.margin,
+            "tie": apart.margin < record.tie_bound,
+        },
+    }
+
+
+def recording(trace: Trace) -> dict[str, Any]:
+    """A whole run, self-contained: the browser needs nothing else to show, browse and explain it."""
+    return {
+        "head": head(trace),
+        "s": [step(record) for record in trace.steps],
+        "details": [detail(record) for record in trace.steps],
+        "b": None if trace.baseline is None else baseline(trace.baseline),
+        "stop": trace.stop,
+        "text": trace.text,
+    }
+
+
+def pack(message: Mapping[str, Any]) -> str:
+    """Compact strict JSON for `gr.HTML`, free of what Gradio would warn of (`<`) or translate (`__i18n__`)."""
+    text = json.dumps(message, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("__i18n__", "\\u005f_i18n__")
+
+
+def _token(token: TokenRecord) -> list[Any]:
+    accept, coin = _verdict(token)
+    return _trim(
+        [
+            token.token_id,
+            named(token.text, token.token_id),
+            LETTERS[token.fate],
+            token.parent,
+            _short(token.draft_prob),
+            _short(token.target_prob),
+            accept,
+            coin,
+            _short(token.drafter_prob),
+            _short(token.verifier_prob),
+            breaks(token.text) or None,
+        ]
+    )
+
+
+def _verdict(token: TokenRecord) -> tuple[float | None, float | None]:
+    """Chance and coin, rounded, but with as many digits as it takes for coin < chance to stay what it was."""
+    accept, coin = token.accept_prob, token.coin
+    if accept is None or coin is None or token.fate not in (Fate.ACCEPTED, Fate.REJECTED):
+        return _short(accept), _short(coin)
+    for digits in range(DIGITS, 17):
+        pair = _short(accept, digits), _short(coin, digits)
+        if (pair[1] < pair[0]) == (coin < accept):  # type: ignore[operator]
+            return pair
+    return accept, coin
+
+
+def _place(place: PlaceRecord) -> dict[str, Any]:
+    return {
+        "node": place.node,
+        "beta": _short(place.overlap),
+        "cand": [
+            _trim(
+                [
+                    c.token_id,
+                    named(c.text, c.token_id),
+                    *map(_short, (c.draft_prob, c.target_prob, c.drafter_prob, c.verifier_prob)),
+                ]
+            )
+            for c in place.candidates
+        ],
+        "qt": _short(place.draft_tail),
+        "pt": _short(place.target_tail),
+    }
+
+
+def _trim(values: list[Any]) -> list[Any]:
+    while values and values[-1] is None:
+        values.pop()
+    return values
+
+
+def _short(value: float | None, digits: int = DIGITS) -> float | None:
+    if value is None:
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded in (0, 1) else rounded
+
+
+def _ms(seconds: float) -> float | None:
+    return _short(seconds * 1000)
