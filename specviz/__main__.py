@@ -125,6 +125,7 @@ def _line(step: StepRecord) -> str:
 
 
 def _summary(trace: Any) -> None:
+    from specviz.baseline import verdict  # noqa: PLC0415
     from specviz.metrics import count  # noqa: PLC0415
 
     counts, seconds = count(trace.steps), sum(step.step_s for step in trace.steps)
@@ -139,20 +140,8 @@ def _summary(trace: Any) -> None:
     if trace.baseline and trace.baseline.tokens_per_s:
         speedup = counts.emitted / seconds / trace.baseline.tokens_per_s
         print(
-            f"target alone {trace.baseline.tokens_per_s:.1f} tokens/s: speed-up {speedup:.2f}×; {_sameness(trace.baseline)}"
+            f"target alone {trace.baseline.tokens_per_s:.1f} tokens/s: speed-up {speedup:.2f}×; {verdict(trace.baseline)}"
         )
-
-
-def _sameness(baseline: Any) -> str:
-    if baseline.identical is None:
-        return "outputs are comparable at temperature 0 only"
-    if baseline.identical:
-        return f"all {baseline.compared} tokens identical"
-    apart = baseline.difference
-    return (
-        f"first difference at token {apart.place}: {apart.run_text!r} (logit {apart.run_logit:.3f}) instead of "
-        f"{apart.alone_text!r} ({apart.alone_logit:.3f}), margin {apart.margin:.3f}"
-    )
 
 
 def _models(args: argparse.Namespace) -> None:

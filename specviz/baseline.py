@@ -39,6 +39,21 @@ def compare(run: Run, single: Run) -> BaselineRecord:
     return replace(measured, identical=False, compared=length, difference=_difference(run, single, parted))
 
 
+def verdict(record: BaselineRecord) -> str:
+    """The comparison in a sentence: identical, not comparable, or the first difference with logits and margin."""
+    if record.identical is None:
+        return "Outputs are compared at temperature 0 only: two fair draws need not agree."
+    if record.identical:
+        return f"The target alone writes the same {record.compared} tokens."
+    apart = record.difference
+    assert apart is not None
+    near = f"below {record.tie_bound:g}: a near-tie" if apart.margin < record.tie_bound else "no near-tie: a fault"
+    return (
+        f"Token {apart.place + 1} differs: {apart.run_text!r} here, {apart.alone_text!r} alone; the target's logits are "
+        f"{apart.run_logit:.3f} and {apart.alone_logit:.3f}, margin {apart.margin:.3f}, {near}."
+    )
+
+
 def comparable(run: Run, single: Run) -> bool:
     """Temperature 0, a lossless rule and the same penalty in every step of both: only then equality is promised."""
     if not run.steps or not single.steps:

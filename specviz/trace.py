@@ -1,9 +1,7 @@
-"""A run as plain frozen records: all that a picture, a chart or a lecture needs, and nothing that can draw.
+"""A run as one frozen object, and the JSON it is saved as.
 
-A live run is a trace that still grows; a recording is one read from a file. Standard library only.
-
-Example, K = 3, second token rejected: `tokens` carry the fates [accepted, rejected, untested], `extra` is the resampled
-token, `emitted_ids` are the accepted one and the resampled one.
+A live run is a trace that still grows; a recording is one read from a file. Reading checks everything: a file that says
+one thing and shows another is refused with a sentence. Standard library only.
 """
 
 from __future__ import annotations
@@ -12,170 +10,44 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
+from specviz.records import (
+    ROOT,
+    STOPS,
+    BaselineRecord,
+    Candidate,
+    Difference,
+    Fate,
+    PlaceRecord,
+    StepRecord,
+    StopReason,
+    TokenRecord,
+)
 from specviz.settings import RunSettings, SpecvizError
 
 SCHEMA = 1
 MAX_TRACE_CHARS = 20_000_000
 
-StopReason = Literal["eos", "length", "stop string", "context"]
-STOPS: tuple[str, ...] = ("eos", "length", "stop string", "context")
-ROOT = -1
-"""Parent of a token drafted straight after the text so far."""
+__all__ = [
+    "ROOT",
+    "BaselineRecord",
+    "Candidate",
+    "Difference",
+    "Fate",
+    "PlaceRecord",
+    "StepRecord",
+    "StopReason",
+    "TokenRecord",
+    "Trace",
+    "TraceError",
+    "step_from_dict",
+    "step_to_dict",
+]
 
 
 class TraceError(SpecvizError, ValueError):
     """A trace file that cannot be read; the sentence says why."""
-
-
-class Fate(StrEnum):
-    """What became of a token. See the README's glossary; colours and marks are in `views.palette` alone."""
-
-    ACCEPTED = "accepted"
-    REJECTED = "rejected"
-    UNTESTED = "untested"
-    RESAMPLED = "resampled"
-    BONUS = "bonus"
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRecord:
-    """One token, drafted or emitted by the target.
-
-    Probabilities: `draft_prob` q(x) is of the distribution that the token was really drawn from (1 for a point mass);
-    `target_prob` p(x) is the target's after temperature and filters; `accept_prob` is what the rule made of the two;
-    `coin` is the uniform number it was held against (accepted when coin < accept_prob). None: never tested.
-    `drafter_prob` and `verifier_prob` are the two models' own softmax (temperature 1, no filter), for the screen only;
-    None where there is no model behind the draft. `parent`: index in `StepRecord.tokens`, -1 for the root.
-    For `extra`: `coin` is the number that drew it, `target_prob` the target's probability of it.
-    """
-
-    token_id: int
-    text: str
-    fate: Fate
-    parent: int = ROOT
-    draft_prob: float | None = None
-    drafter_prob: float | None = None
-    target_prob: float | None = None
-    verifier_prob: float | None = None
-    accept_prob: float | None = None
-    coin: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A token either model thought likely at one place. `draft_prob`, `target_prob` as the rule saw them (after
-    temperature and filters); `drafter_prob`, `verifier_prob` the models' own softmax."""
-
-    token_id: int
-    text: str
-    draft_prob: float | None
-    target_prob: float
-    drafter_prob: float | None
-    verifier_prob: float
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceRecord:
-    """The two distributions at one place that the walk visited.
-
-    `node`: index of the token whose continuation this is, -1 for the root. `overlap` β = Σ min(target, draft), exact
-    over the whole vocabulary; None where nothing was drafted (a bonus place). Tails: mass not in `candidates`.
-    """
-
-    node: int
-    overlap: float | None
-    candidates: tuple[Candidate, ...]
-    draft_tail: float | None
-    target_tail: float
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """One draft → one target pass → verify → emit. Times in seconds, device-synchronised, nothing of the screen inside.
-
-    `draft_stop`: why drafting ended: "k" (as many as asked), "room" (length or context limit near), "end token",
-    "no match" (n-gram), "none" (no drafting asked). `target_positions`: places the target computed in this pass.
-    `catch_up_s`: reading text into a cache that had not seen it (first step, change of strategy); not decoding time.
-    `record_s`: making this record; not part of `other_s`.
-    """
-
-    index: int
-    start: int
-    settings: RunSettings
-    tokens: tuple[TokenRecord, ...]
-    extra: TokenRecord | None
-    emitted_ids: tuple[int, ...]
-    stop: StopReason | None
-    draft_stop: str
-    target_positions: int
-    draft_s: float
-    verify_s: float
-    other_s: float
-    catch_up_s: float = 0.0
-    record_s: float = 0.0
-    places: tuple[PlaceRecord, ...] = ()
-
-    @property
-    def k(self) -> int:
-        """The speculation length asked for; fewer may have been drafted, see `draft_stop`."""
-        return self.settings.k
-
-    @property
-    def strategy(self) -> str:
-        """Name in `drafting.STRATEGIES`."""
-        return self.settings.strategy
-
-    @property
-    def step_s(self) -> float:
-        """Decoding time of the step: draft + verify + other."""
-        return self.draft_s + self.verify_s + self.other_s
-
-    def count(self, fate: Fate) -> int:
-        """Number of drafted tokens with this fate."""
-        return sum(token.fate is fate for token in self.tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """First place where the run and the target alone part at temperature 0, with the target's own two logits there."""
-
-    place: int
-    run_id: int
-    run_text: str
-    alone_id: int
-    alone_text: str
-    run_logit: float
-    alone_logit: float
-
-    @property
-    def margin(self) -> float:
-        """How far apart the two logits are; 0 is a perfect tie."""
-        return abs(self.alone_logit - self.run_logit)
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineRecord:
-    """The target alone on the same prompt and settings, in the same process, warmed up, prefill kept out.
-
-    `step_s`: seconds of each token. `identical`: whether the outputs agree over the shorter of the two; None above
-    temperature 0 (two fair draws need not agree) or where the run changed its settings midway. `tie_bound`: a margin
-    below this is called a near-tie of this dtype.
-    """
-
-    output_ids: tuple[int, ...]
-    step_s: tuple[float, ...]
-    identical: bool | None = None
-    compared: int = 0
-    difference: Difference | None = None
-    tie_bound: float = 0.0
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        """None where nothing was measured."""
-        return len(self.step_s) / sum(self.step_s) if sum(self.step_s) > 0 else None
 
 
 @dataclass(frozen=True, slots=True)

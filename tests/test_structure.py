@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TORCH_FREE = ["settings.py", "coins.py", "trace.py", "__init__.py", "metrics", "views", "ui/presets.py"]
+TORCH_FREE = ["settings.py", "coins.py", "records.py", "trace.py", "__init__.py", "metrics", "views", "ui/presets.py"]
 SCREEN_FREE = [
     "sampling.py",
     "runtime.py",
@@ -22,7 +22,7 @@ SCREEN_FREE = [
     "recording.py",
     "baseline.py",
 ]
-STANDARD_ONLY = ["settings.py", "coins.py", "trace.py"]
+STANDARD_ONLY = ["settings.py", "coins.py", "records.py", "trace.py"]
 
 
 def files(names):

@@ -41,6 +41,10 @@ THEME = gr.themes.Base(
     font=["ui-sans-serif", "system-ui", "sans-serif"],
     font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "DejaVu Sans Mono", "monospace"],
 )
+# on a narrow screen Gradio's sidebar lies over the page: there it begins closed
+CLOSE_DRAWER_ON_PHONES = (
+    "() => { if (window.innerWidth < 769) document.querySelector('#sv-side.open .toggle-button')?.click(); }"
+)
 LAUNCH: dict[str, Any] = {
     "theme": THEME,
     "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
@@ -167,6 +171,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         for name, widget in zip(names, widgets, strict=True):
             # always_last: with the default the last position of a dragged slider can be lost
             widget.input(setter(name), widget, None, trigger_mode="always_last", **quick)
+        demo.load(None, None, None, js=CLOSE_DRAWER_ON_PHONES)
         gr.api(make_generate(shelf, turns), api_name="generate", concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
     demo.queue(max_size=QUEUE)
     return demo

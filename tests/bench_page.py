@@ -1,0 +1,113 @@
+"""What the page costs: decoding with the browser on the same cores against decoding headless, in turns, in one run.
+
+A script that prints, not a test: ``python -m tests.bench_page``. Needs Chromium and the default pair.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from specviz import engine
+from specviz.models.loading import load_pair
+from specviz.settings import RunSettings
+from specviz.ui import app as ui
+from specviz.ui.presets import PRESETS
+from specviz.ui.turns import Turns
+from specviz.views import wire
+from tests.ui.browser import ARGUMENTS, chromium
+
+ROUNDS = 5
+TOKENS = 128
+SETTINGS = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=TOKENS, chat=True)
+
+
+class Stopwatch:
+    """Around `engine.step`: when the first step of a run began and the last ended, whoever calls."""
+
+    def __init__(self) -> None:
+        self.plain = engine.step
+        self.reset()
+
+    def reset(self) -> None:
+        self.first = self.last = 0.0
+        self.tokens = self.steps = self.bytes = 0
+
+    def __call__(self, run: Any, settings: Any) -> Any:
+        self.first = self.first or time.perf_counter()
+        step = self.plain(run, settings)
+        self.last = time.perf_counter()
+        self.tokens += len(step.emitted_ids)
+        self.steps += 1
+        self.bytes += len(json.dumps(wire.step(step), separators=(",", ":")))
+        return step
+
+    @property
+    def rate(self) -> float:
+        """Tokens a second."""
+        return self.tokens / (self.last - self.first)
+
+
+def main() -> None:
+    """Print ratios browser ÷ headless for each round and their median."""
+    pair, watch, turns = load_pair("default"), Stopwatch(), Turns()
+    engine.step = watch  # type: ignore[assignment]
+    demo = ui.build(load=lambda *args, **kwargs: pair)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **ui.LAUNCH)
+    prompt = PRESETS["Story"].prompt
+
+    def headless() -> float:
+        watch.reset()
+        run = turns.submit(lambda: engine.start(pair, prompt, SETTINGS)).result()
+        while not run.finished(SETTINGS):
+            turns.submit(lambda: engine.step(run, SETTINGS)).result()
+        return watch.rate
+
+    with sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        opened = time.perf_counter()
+        page.goto(url)
+        page.wait_for_selector(".sv-root [data-step], .sv-root .sv-tok", timeout=30_000)
+        print(f"page with the recorded run after {time.perf_counter() - opened:.1f} s")
+        _set_up(page, prompt)
+        _play(page, watch)
+        headless()  # the first of each is not counted
+        ratios = []
+        for _ in range(ROUNDS):
+            alone, live = headless(), _play(page, watch)
+            ratios.append(live / alone)
+            size = watch.bytes / watch.steps
+            print(f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {size:.0f} bytes a step")
+        print(f"page ÷ headless: median {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
+        browser.close()
+    demo.close()
+
+
+def _set_up(page: Page, prompt: str) -> None:
+    page.fill("#sv-prompt textarea", prompt)
+    for name, value in (("k", SETTINGS.k), ("temperature", SETTINGS.temperature)):
+        page.fill(f"#sv-{name} input[type=number]", str(value))
+        page.keyboard.press("Tab")
+    page.click("#sv-strategy input")
+    page.click(f"#sv-strategy [data-value='{SETTINGS.strategy}'], ul [aria-label='{SETTINGS.strategy}']")
+    page.click("text=Length and template")
+    page.fill("#sv-max-new-tokens input[type=number]", str(TOKENS))
+    page.keyboard.press("Tab")
+
+
+def _play(page: Page, watch: Stopwatch) -> float:
+    page.click("#sv-reset")
+    page.wait_for_function("document.querySelector('.sv-root').innerText.includes('No run yet')")
+    watch.reset()
+    page.click("#sv-play")
+    page.wait_for_function("document.querySelector('.sv-root').innerText.includes('Finished')", timeout=120_000)
+    return watch.rate
+
+
+if __name__ == "__main__":
+    main()
