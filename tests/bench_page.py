@@ -19,7 +19,7 @@ from specviz.ui import app as ui
 from specviz.ui.presets import PRESETS
 from specviz.ui.turns import Turns
 from specviz.views import wire
-from tests.ui.browser import ARGUMENTS, chromium
+from tests.ui.browser import ARGS, chromium_path
 
 ROUNDS = 5
 TOKENS = 128
@@ -68,7 +68,7 @@ def main() -> None:
         return watch.rate
 
     with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
+        browser = p.chromium.launch(executable_path=chromium_path(), args=ARGS)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         opened = time.perf_counter()
         page.goto(url)

@@ -1,15 +1,19 @@
 """Ways to propose tokens. To add a strategy: one file and one line here; its menu entry and knobs come along."""
 
 from specviz.drafting.base import Drafter, Readers, Strategy
+from specviz.drafting.beam import BeamSearch
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
+from specviz.drafting.tree import SampledTree
 
 STRATEGIES: dict[str, Strategy] = {
     "none": NoDraft(),
     "greedy": Greedy(),
     "sampling": Sampling(),
+    "beam search": BeamSearch(),
+    "sampled tree": SampledTree(),
     "prompt lookup": PromptLookup(),
 }
 

@@ -95,8 +95,8 @@ class WithModel:
         return None
 
 
-class ChainDrafter:
-    """Drafts one token after another with a model. Subclasses say how a token is picked from the logits."""
+class ModelDrafter:
+    """Common part of drafters that read with the draft model."""
 
     def __init__(self, reader: CachedModel, end_ids: Collection[int]) -> None:
         self.reader = reader
@@ -109,6 +109,10 @@ class ChainDrafter:
     def catch_up(self, ids: Sequence[int]) -> None:
         """Read the text so far into the draft model's cache."""
         self.reader.catch_up(ids)
+
+
+class ChainDrafter(ModelDrafter):
+    """Drafts one token after another with a model. Subclasses say how a token is picked from the logits."""
 
     def pick(self, logits: Tensor, history: Sequence[int], settings: RunSettings, coin: float) -> tuple[int, Tensor]:
         """The token, and the distribution [vocabulary] that it was really drawn from."""

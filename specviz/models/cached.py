@@ -44,11 +44,13 @@ class CachedModel:
         # without a config every layer is kept in full, also sliding-window ones, so that any of them can be rolled back
         self._cache: Any = DynamicCache() if self.loaded.cache_mode == "rollback" else None
         self._ids: list[int] = []
-        self._tree: tuple[Sequence[int], Sequence[int]] = ((), ())
+        self._tree: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     def behind(self, ids: Sequence[int]) -> int:
         """How many places before the last one of `ids` are not in the cache yet."""
-        return max(0, len(ids) - 1 - self._common(ids)) if self._cache is not None else 0
+        if self._cache is None:
+            return 0
+        return max(0, len(ids) - 1 - self._common(ids) - len(self._branch(ids)))
 
     def catch_up(self, ids: Sequence[int]) -> None:
         """Read all but the last of `ids`, so that the next pass reads only new places. A no-op when up to date."""
@@ -62,34 +64,48 @@ class CachedModel:
         """
         return self._pass(list(ids), (), (), last)
 
-    def tree_logits(self, ids: Sequence[int], token_ids: Sequence[int], parents: Sequence[int]) -> Tensor:
+    def tree_logits(
+        self, ids: Sequence[int], token_ids: Sequence[int], parents: Sequence[int], last: int | None = None
+    ) -> Tensor:
         """Logits after `ids` and after each node of a tree of drafted tokens: [1 + nodes, columns]; row 0 after `ids`.
 
         Position of a node is its depth, and it sees the text and its own ancestors only. A chain is read plainly.
+        `last`: only the last so many rows; a tree that grows at its end is then read on, not read again.
         """
+        rows = len(token_ids) + 1 if last is None else last
         if all(parent == here - 1 for here, parent in enumerate(parents)):
-            return self.logits([*ids, *token_ids], last=len(token_ids) + 1)
-        if self._cache is None:  # recomputed: each branch is read on its own
-            rows = [self.logits(ids)[0]]
-            for node in range(len(token_ids)):
-                rows.append(self.logits([*ids, *(token_ids[n] for n in _path(parents, node))])[0])
-            return torch.stack(rows)
-        return self._pass(list(ids), token_ids, parents, 1)
+            return self.logits([*ids, *token_ids], last=rows)
+        if self._cache is None or not self.loaded.reads_trees:
+            return self._branch_by_branch(list(ids), token_ids, parents, rows)
+        return self._pass(list(ids), token_ids, parents, rows)
 
-    def _pass(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], last: int) -> Tensor:
+    def _branch_by_branch(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> Tensor:
+        """The same rows for a model that cannot read a tree at once: a plain pass for each branch."""
+        wanted = range(len(nodes) - rows, len(nodes))  # the text itself is node -1
+        found: dict[int, Tensor] = {}
+        positions = 0
+        for node in reversed(wanted):
+            if node not in found:
+                way = [ROOT, *_path(parents, node)]
+                found |= zip(way, self.logits(ids + [nodes[n] for n in way[1:]], last=len(way)), strict=True)
+                positions += self.positions
+        self.positions = positions
+        return torch.stack([found[node] for node in wanted])
+
+    def _pass(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> Tensor:
         if not ids:
             raise SpecvizError("Type a prompt first: a model cannot continue an empty text.")
-        keep = self._settle(ids, last)
-        fed = [*ids[keep:], *nodes]
+        read = self._read_of(ids, nodes, parents, rows)
+        keep = len(ids) if read else self._settle(ids, max(0, rows - len(nodes)))
+        fed = [*ids[keep:], *nodes[read:]]
         self.positions = len(fed)
-        rows = last + len(nodes)
         # the target may emit a padded id that a smaller draft has no row for; any stand-in keeps the run lossless
         size = self.loaded.vocab_size
         inputs: dict[str, Any] = {
             "input_ids": torch.tensor([[i if i < size else 0 for i in fed]], device=self.loaded.device)
         }
         if nodes:
-            inputs |= self._tree_inputs(keep, len(ids) - keep, parents)
+            inputs |= self._tree_inputs(keep, len(ids) - keep, parents, read)
         if self._cut:
             inputs["logits_to_keep"] = rows
         if self._cache is not None:
@@ -102,7 +118,7 @@ class CachedModel:
         except BaseException:
             self._forget()  # half a pass may be in the cache
             raise
-        self._ids, self._tree = ids, (nodes, parents)
+        self._ids, self._tree = ids, (tuple(nodes), tuple(parents))  # copied: the caller may let its tree grow
         try:
             check_finite(logits)
         except BadLogits as error:
@@ -139,36 +155,50 @@ class CachedModel:
             self._ids = self._ids[:keep]
         return keep
 
-    def _keep_branch(self, ids: Sequence[int]) -> None:
-        """After a tree pass: keep the rows of the branch that `ids` went down, drop its siblings."""
+    def _read_of(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> int:
+        """How many of these nodes the last pass left in the cache, where the tree only grew by at least `rows`."""
+        size = len(self._tree[0])
+        grew = size and len(nodes) - size >= rows and self._ids == ids
+        return size if grew and self._tree == (tuple(nodes[:size]), tuple(parents[:size])) else 0
+
+    def _branch(self, ids: Sequence[int]) -> list[int]:
+        """Nodes of the last tree pass that `ids` went down; of equal siblings the first."""
         nodes, parents = self._tree
-        rows, here = list(range(len(self._ids))), ROOT
-        base = len(rows)
-        for place in range(base, len(ids)):
-            found = [n for n, p in enumerate(parents) if p == here and nodes[n] == ids[place]]
+        way: list[int] = []
+        if not nodes or self._common(ids) < len(self._ids):
+            return way
+        for token in ids[len(self._ids) :]:
+            here = way[-1] if way else ROOT
+            found = [n for n, parent in enumerate(parents) if parent == here and nodes[n] == token]
             if not found:
                 break
-            here = found[0]
-            rows.append(base + here)
-        index = torch.tensor(rows, device=self.loaded.device)
+            way.append(found[0])
+        return way
+
+    def _keep_branch(self, ids: Sequence[int]) -> None:
+        """After a tree pass: keep the rows of the branch that `ids` went down, drop its siblings."""
+        way, base = self._branch(ids), len(self._ids)
+        index = torch.tensor([*range(base), *(base + n for n in way)], device=self.loaded.device)
         for layer in self._cache.layers:
             layer.keys, layer.values = layer.keys.index_select(2, index), layer.values.index_select(2, index)
-        self._ids = self._ids + [nodes[n - base] for n in rows[base:]]
+        self._ids = self._ids + [self._tree[0][n] for n in way]
         self._tree = ((), ())
 
-    def _tree_inputs(self, kept: int, new: int, parents: Sequence[int]) -> dict[str, Tensor]:
-        """Additive attention mask [1, 1, new + nodes, kept + new + nodes] and positions for a tree after `new` ids."""
-        size, total = new + len(parents), kept + new + len(parents)
-        sees = torch.zeros(size, total, dtype=torch.bool)
+    def _tree_inputs(self, kept: int, new: int, parents: Sequence[int], read: int) -> dict[str, Tensor]:
+        """Additive attention mask [1, 1, fed, kept + new + nodes] and positions, for `new` ids and all nodes but the
+        first `read`, whose rows follow the text in the cache."""
+        text = kept + new
+        fed, total = new + len(parents) - read, text + len(parents)
+        sees = torch.zeros(fed, total, dtype=torch.bool)
         sees[:, :kept] = True
-        sees[:, kept : kept + new] = torch.ones(size, new, dtype=torch.bool).tril()
-        positions = list(range(kept, kept + new))
-        for node in range(len(parents)):
+        sees[:, kept:text] = torch.ones(fed, new, dtype=torch.bool).tril()
+        positions = list(range(kept, text))
+        for row, node in enumerate(range(read, len(parents)), start=new):
             way = _path(parents, node)
-            sees[new + node, [kept + new + n for n in way]] = True
-            positions.append(kept + new + len(way) - 1)
+            sees[row, [text + n for n in way]] = True
+            positions.append(text + len(way) - 1)
         floor = torch.finfo(self.loaded.dtype).min
-        mask = torch.zeros(size, total, dtype=self.loaded.dtype).masked_fill(~sees, floor)
+        mask = torch.zeros(fed, total, dtype=self.loaded.dtype).masked_fill(~sees, floor)
         return {
             "attention_mask": mask[None, None].to(self.loaded.device),
             "position_ids": torch.tensor([positions], device=self.loaded.device),
@@ -185,9 +215,9 @@ def _path(parents: Sequence[int], node: int) -> list[int]:
 
 def self_check(loaded: LoadedModel) -> str:
     """Set and return `cache_mode`: "rollback" when cached logits equal uncached ones after dropping a tail, else
-    "recompute" (exact, but slow).
+    "recompute" (exact, but slow). Sets `reads_trees` too: whether one masked pass over a tree equals its branches.
 
-    Raises SpecvizError for a model that looks ahead, and BadLogits for one that answers with NaN. Takes six short
+    Raises SpecvizError for a model that looks ahead, and BadLogits for one that answers with NaN. Takes some ten short
     passes, which also warm the model up.
     """
     size = min(12, loaded.context)
@@ -207,11 +237,38 @@ def self_check(loaded: LoadedModel) -> str:
         block = reader.logits(ids, last=size - head)
         singly = torch.cat([reader.logits(ids[: n + 1]) for n in range(head, size)])
         ok = _agree(block, whole[head:], loaded.dtype) and _agree(singly, whole[head:], loaded.dtype)
-    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError):
+    except _ANY:
         # whatever a cache that cannot be rolled back raises, reading afresh stays right
         ok = False
     loaded.cache_mode = "rollback" if ok else "recompute"
+    loaded.reads_trees = ok and size - head >= 3 and not _windowed(loaded.model) and _tree_check(loaded, ids[:head])
     return loaded.cache_mode
+
+
+_ANY = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError)
+
+
+def _tree_check(loaded: LoadedModel, ids: list[int]) -> bool:
+    """A pass over a small tree, grown once, against plain passes over its branches."""
+    tokens, parents = [n % loaded.vocab_size for n in (1, 2, 5, 4)], [ROOT, ROOT, 1, 2]
+    loaded.reads_trees = True
+    reader, plain = CachedModel(loaded), CachedModel(loaded)
+    try:
+        rows = torch.cat(
+            [reader.tree_logits(ids, tokens[:3], parents[:3]), reader.tree_logits(ids, tokens, parents, last=1)]
+        )
+        return _agree(rows, plain._branch_by_branch(ids, tokens, parents, len(rows)), loaded.dtype)
+    except _ANY:
+        return False
+
+
+def _windowed(model: Any) -> bool:
+    """Whether some layer sees only part of the text: a mask for a tree would replace its window, on long texts only."""
+    config = model.config.get_text_config()
+    kinds = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
+    if kinds:
+        return any(kind not in ("full_attention", "global") for kind in kinds)
+    return bool(getattr(config, "sliding_window", None) or getattr(config, "attention_chunk_size", None))
 
 
 def _agree(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:

@@ -39,7 +39,8 @@ class LoadedModel:
     """A model in memory, shared by all runs; nothing is changed after loading.
 
     `context`: tokens it can read. `vocab_size`: columns of its logits, which may be more than the tokenizer has names
-    for. `cache_mode`: "rollback", or "recompute" for one whose cache cannot be rolled back. `bytes`: of its weights.
+    for. `cache_mode`: "rollback", or "recompute" for one whose cache cannot be rolled back. `reads_trees`:
+    whether one pass can read a tree of tokens; else each branch is read by itself. `bytes`: of its weights.
     """
 
     name: str
@@ -55,6 +56,7 @@ class LoadedModel:
     parameters: int
     bytes: int
     notes: tuple[str, ...] = ()
+    reads_trees: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,8 +139,8 @@ class Drivers:
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
         if visitor.driver == me:
-            say = baseline.verdict(run.baseline) if run.baseline else None
-            yield frame(visitor, state=resting(run), text=run.text, say=say)
+            found = baseline.verdict(run.baseline) if run.baseline else None
+            yield frame(visitor, state=resting(run), text=run.text, say=found)
 
     def _pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
         """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""

@@ -1,0 +1,103 @@
+"""Sampled tree: at each place several tokens are drawn, and the verifier may try each.
+
+The tree is a spine: K places, `siblings` draws at each, and only the first of them is continued. A full tree would need
+30 nodes instead of 8 for two draws at four places, and each node is a place of the target's pass; the first is tried
+first, so the others are mostly reached where the walk would have ended anyway. The draft model reads a chain, nothing
+more: one pass a place. With one sibling it is the strategy "sampling", coin for coin.
+
+Without replacement a later sibling is drawn from what its earlier siblings left, renormalised, and carries that
+distribution (recursive rejection: SpecInfer, arXiv 2305.09781; without replacement: arXiv 2402.14160). With
+replacement equal draws stay separate siblings: dropping one because of what it is would change q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from torch import Tensor
+
+from specviz.coins import Coins
+from specviz.drafting.base import ModelDrafter, Readers, WithModel, end_ids_of, shaped
+from specviz.sampling import draw
+from specviz.settings import Knob, RunSettings
+from specviz.trace import ROOT
+from specviz.verification import Draft
+
+MAX_NODES = 64
+"""Most tokens that a tree may hold: each is a place of the target's pass and a row of its whole vocabulary."""
+
+SIBLINGS = Knob(
+    "siblings",
+    2,
+    1,
+    4,
+    1,
+    f"Tokens drawn at each of the K places; the first is continued. At most {MAX_NODES} in all: fewer above K = 16.",
+    whole=True,
+)
+REPLACEMENT = Knob(
+    "with replacement", 0, 0, 1, 1, "1: siblings are drawn independently and may be equal. 0: all differ.", whole=True
+)
+
+
+def narrowed(width: int, k: int) -> int:
+    """`width` nodes a place, or as many as `MAX_NODES` allows at `k` places: ``narrowed(8, 16)`` is 4."""
+    return min(width, max(1, MAX_NODES // k))
+
+
+class SampledTree(WithModel):
+    """Several draws at each place."""
+
+    help = "Draws several tokens at each of the K places and continues the first; the target may take any of them."
+    deterministic = False
+    knobs: Mapping[str, Knob] = MappingProxyType({"siblings": SIBLINGS, "replacement": REPLACEMENT})
+
+    def start(self, readers: Readers) -> SampledTreeDrafter:
+        """A drafter over the run's own cache of the draft model."""
+        assert readers.draft is not None
+        return SampledTreeDrafter(readers.draft, end_ids_of(readers))
+
+
+class SampledTreeDrafter(ModelDrafter):
+    """See module."""
+
+    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
+        """A spine of up to `k` places; it ends with its own end token or at the end of the draft model's context."""
+        if not k:
+            return Draft(stop="none")
+        siblings = narrowed(int(settings.options.get("siblings", SIBLINGS.default)), k)
+        replacement = bool(settings.options.get("replacement", REPLACEMENT.default))
+        text, here, stop = list(ids), ROOT, "k"
+        tokens: list[int] = []
+        parents: list[int] = []
+        probs: list[Tensor] = []
+        own: list[Tensor] = []
+        for depth in range(k):
+            if len(text) > self.reader.loaded.context:
+                stop = "draft context"
+                break
+            logits = self.reader.logits(text)[0].cpu()
+            left = shaped(logits, text, settings)
+            first = len(tokens)
+            for sibling in range(siblings):
+                # One parent a depth, so the sibling's number tells its coin from all others of this output position.
+                # (Several parents could even share coins: a walk stands at one of them, and whether it got there
+                # hangs on draws and coins of earlier positions only, so its children are fresh draws all the same.)
+                token = draw(left, coins(start + depth, "draft", sibling))
+                tokens.append(token)
+                parents.append(here)
+                probs.append(left)
+                own.append(logits)
+                if not replacement:
+                    left = left.index_fill(0, left.new_tensor([token]).long(), 0.0)
+                    if float(rest := left.sum()) <= 0:
+                        break
+                    left = left / rest
+            here = first
+            text.append(tokens[first])
+            # the end token stays, and so do its siblings: nothing is dropped because of what was drawn
+            if tokens[first] in self.end_ids:
+                stop = "end token"
+                break
+        return Draft(tuple(tokens), tuple(parents), tuple(probs), tuple(own), stop)
