@@ -3,7 +3,7 @@
 // one makes the client ask for what it lacks.
 
 function makeLive(store, view) {
-  let state = 'empty', say = '', progress = null, why = null, seq = null, filling = false, again = false, died = false;
+  let state = 'empty', say = '', progress = null, why = null, seq = null, floor = -1, filling = false, again = false, died = false;
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -22,6 +22,7 @@ function makeLive(store, view) {
     let message;
     try { message = JSON.parse(text); } catch { return; }
     if (!message || (some(message.seq) && message.seq === seq)) return;
+    if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
     seq = message.seq;
     if (message.m === 'frame') frame(message);
     else if (message.m === 'baseline' && message.r === store.run) {
@@ -30,6 +31,7 @@ function makeLive(store, view) {
     } else if (message.m === 'clear') {
       store.begin(null, null);
       why = null;
+      if (some(message.seq)) floor = message.seq;
       setState('empty');
       view.fresh();
     }

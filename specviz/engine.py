@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from specviz.models.loading import Pair
 
 
+MAX_PROMPT_CHARS = 200_000
+
+
 @dataclass(slots=True)
 class Run:
     """One run of one visitor. `seed` and `prompt_ids` are fixed at the start; all else may change between steps."""
@@ -39,8 +42,9 @@ class Run:
     prefill_s: float
     steps: list[StepRecord] = field(default_factory=list)
     output_ids: list[int] = field(default_factory=list)
-    text: str = ""
     stop: StopReason | None = None
+    cut: str | None = None
+    """The text before a stop string, once there was one."""
     drafters: dict[str, Drafter] = field(default_factory=dict)
     baseline: BaselineRecord | None = None
 
@@ -48,6 +52,14 @@ class Run:
     def ids(self) -> list[int]:
         """Prompt and output."""
         return self.prompt_ids + self.output_ids
+
+    @property
+    def text(self) -> str:
+        """The output so far, decoded from the whole id list: without the end token, cut before a stop string."""
+        if self.cut is not None:
+            return self.cut
+        end_ids = self.pair.target.eos_ids
+        return self.pair.target.codec.decode(i for i in self.output_ids if i not in end_ids)
 
     def limit(self, settings: RunSettings) -> tuple[int, StopReason]:
         """How many more tokens fit, and what ends the run then."""
@@ -82,6 +94,10 @@ def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run
     """Read the prompt. `prompt`: a text, or token ids. Raises SpecvizError for one that is empty or too long."""
     codec, context = pair.target.codec, pair.target.context
     if isinstance(prompt, str):
+        if len(prompt) > MAX_PROMPT_CHARS:  # told before a tokenizer is kept busy with it
+            raise SpecvizError(
+                f"The prompt has {len(prompt):,} characters; at most {MAX_PROMPT_CHARS:,} are read. Shorten it."
+            )
         ids = codec.encode(prompt, settings.chat)
     else:
         ids = [_token_id(i, pair.target.vocab_size) for i in prompt]
@@ -156,13 +172,13 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     verify_s = clock.lap()
 
     emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])
-    emitted, text, stop = _end(run, emitted, settings)
+    emitted, stop, cut = _end(run, emitted, settings)
     other_s = clock.lap()
 
     times = Times(draft_s, verify_s, other_s, catch_up_s)
     made = record(len(run.steps), position, settings, draft, walk, logits, probs, emitted, stop, target, times)
     run.output_ids += emitted
-    run.text, run.stop = text, stop
+    run.stop, run.cut = stop, cut
     run.steps.append(made)
     return made
 
@@ -188,21 +204,19 @@ def run(pair: Pair, prompt: str | Sequence[int], settings: RunSettings | None = 
     return state.trace()
 
 
-def _end(run: Run, emitted: list[int], settings: RunSettings) -> tuple[list[int], str, StopReason | None]:
-    """Cut what was emitted at a stop string, and say whether the run ends: emitted ids, whole text, reason."""
+def _end(run: Run, emitted: list[int], settings: RunSettings) -> tuple[list[int], StopReason | None, str | None]:
+    """What is emitted after a cut at a stop string, whether and why the run ends, and the text before the stop string."""
     codec, end_ids = run.pair.target.codec, run.pair.target.eos_ids
     if settings.stop:
         for count in range(1, len(emitted) + 1):
-            text = codec.decode([i for i in run.output_ids + emitted[:count] if i not in end_ids])
+            text = codec.decode(i for i in run.output_ids + emitted[:count] if i not in end_ids)
             places = [at for s in settings.stop if (at := text.find(s)) >= 0]
             if places:
-                return emitted[:count], text[: min(places)], "stop string"
-    ended = bool(emitted) and emitted[-1] in end_ids
-    text = codec.decode(run.output_ids + (emitted[:-1] if ended else emitted))
-    if ended:
-        return emitted, text, "eos"
+                return emitted[:count], "stop string", text[: min(places)]
+    if emitted[-1] in end_ids:
+        return emitted, "eos", None
     room, why = run.limit(settings)
-    return emitted, text, why if len(emitted) >= room else None
+    return emitted, why if len(emitted) >= room else None, None
 
 
 def _stopped(draft: Draft, why: str) -> Draft:

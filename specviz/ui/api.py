@@ -15,8 +15,6 @@ from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.views import wire
 
-MAX_PROMPT_CHARS = 100_000
-
 
 def make_generate(shelf: Shelf, turns: Turns) -> Callable[..., Iterator[dict[str, Any]]]:
     """The endpoint's function, bound to the models and turns of one app."""
@@ -58,8 +56,8 @@ def make_generate(shelf: Shelf, turns: Turns) -> Callable[..., Iterator[dict[str
                 seed,
                 chat,
             )
-            if not isinstance(prompt, str) or len(prompt) > MAX_PROMPT_CHARS:
-                raise SpecvizError(f"The prompt must be a text of at most {MAX_PROMPT_CHARS:,} characters.")
+            if not isinstance(prompt, str):
+                raise SpecvizError("The prompt must be a text.")
             loading = shelf.again((str(target or ""), str(draft or ""), str(dtype or "")))
             loading.done.wait()
             if loading.pair is None:

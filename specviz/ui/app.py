@@ -138,7 +138,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         def reset(request: gr.Request) -> str:
             visitor = visitor_of(request)
             visitor.forget_run()
-            return wire.pack({"m": "clear", "seq": visitor.next_seq()})
+            return wire.pack({"m": "clear", "seq": visitor.next_seq()})  # what has a lower number is too late
 
         def fill(name: str, request: gr.Request) -> tuple[str, bool]:
             chosen = PRESETS[name]

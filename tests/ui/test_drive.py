@@ -4,6 +4,7 @@ import json
 import threading
 import time
 
+import psutil
 import pytest
 
 from specviz.settings import SpecvizError
@@ -213,6 +214,17 @@ def test_abandoned_visitors_are_forgotten_but_not_one_who_is_driving():
         visitors.of(f"visitor {n}")
     assert visitors.of("driving") is driving
     assert len(visitors._all) <= 6
+
+
+def test_two_hundred_abandoned_runs_leave_no_memory_behind(drivers):
+    visitors, process = Visitors(), psutil.Process()
+    for n in range(200):
+        someone = visitors.of(f"visitor {n}")
+        someone.values = VALUES | {"max_new_tokens": 12}
+        told(drivers.play(someone, float("inf")))
+        if n == 20:
+            before = process.memory_info().rss
+    assert process.memory_info().rss - before < 50e6
 
 
 def test_a_step_stays_small_on_the_wire(drivers):
