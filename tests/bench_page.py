@@ -72,7 +72,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         opened = time.perf_counter()
         page.goto(url)
-        page.wait_for_selector(".sv-root [data-step], .sv-root .sv-tok", timeout=30_000)
+        page.wait_for_selector(".sv-ribbon .sv-chip", timeout=60_000)
         print(f"page with the recorded run after {time.perf_counter() - opened:.1f} s")
         _set_up(page, prompt)
         _play(page, watch)
@@ -94,7 +94,7 @@ def _set_up(page: Page, prompt: str) -> None:
         page.fill(f"#sv-{name} input[type=number]", str(value))
         page.keyboard.press("Tab")
     page.click("#sv-strategy input")
-    page.click(f"#sv-strategy [data-value='{SETTINGS.strategy}'], ul [aria-label='{SETTINGS.strategy}']")
+    page.get_by_role("option", name=SETTINGS.strategy, exact=True).click()
     page.click("text=Length and template")
     page.fill("#sv-max-new-tokens input[type=number]", str(TOKENS))
     page.keyboard.press("Tab")
@@ -102,10 +102,10 @@ def _set_up(page: Page, prompt: str) -> None:
 
 def _play(page: Page, watch: Stopwatch) -> float:
     page.click("#sv-reset")
-    page.wait_for_function("document.querySelector('.sv-root').innerText.includes('No run yet')")
+    page.wait_for_function("document.querySelector('.sv-pill').textContent === 'No run yet'")
     watch.reset()
     page.click("#sv-play")
-    page.wait_for_function("document.querySelector('.sv-root').innerText.includes('Finished')", timeout=120_000)
+    page.wait_for_function("document.querySelector('.sv-pill').textContent === 'Finished'", timeout=120_000)
     return watch.rate
 
 
