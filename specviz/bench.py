@@ -26,7 +26,7 @@ from specviz.settings import RunSettings
 from specviz.ui.presets import PRESETS
 
 if TYPE_CHECKING:
-    from specviz.models.loading import Pair
+    from specviz.models.pair import Pair
 
 ROUNDS = 3
 

@@ -24,7 +24,7 @@ from specviz.trace import BaselineRecord, StepRecord, StopReason, Trace
 from specviz.verification import RULES, Draft, verify
 
 if TYPE_CHECKING:
-    from specviz.models.loading import Pair
+    from specviz.models.pair import Pair
 
 
 MAX_PROMPT_CHARS = 200_000

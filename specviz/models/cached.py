@@ -22,7 +22,7 @@ from specviz.settings import SpecvizError
 from specviz.trace import ROOT
 
 if TYPE_CHECKING:
-    from specviz.models.loading import LoadedModel
+    from specviz.models.pair import LoadedModel
 
 
 class CachedModel:

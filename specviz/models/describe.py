@@ -9,7 +9,7 @@ import torch
 import transformers
 
 if TYPE_CHECKING:
-    from specviz.models.loading import LoadedModel, Pair
+    from specviz.models.pair import LoadedModel, Pair
 
 
 def describe(pair: Pair) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import copy
 import logging
 import os
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, 
 from specviz.models.fetching import clean, locate, locate_first
 from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large
 from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
+from specviz.models.pair import LoadedModel, Pair
 from specviz.models.text import TextCodec, end_ids
 from specviz.models.where import LOADING, Progress, report
 from specviz.runtime import pick_device, pick_dtype, use_threads
@@ -33,39 +33,7 @@ from specviz.settings import SpecvizError
 
 log = logging.getLogger("specviz")
 
-
-@dataclass(slots=True, weakref_slot=True, eq=False)
-class LoadedModel:
-    """A model in memory, shared by all runs; nothing is changed after loading.
-
-    `context`: tokens it can read. `vocab_size`: columns of its logits, which may be more than the tokenizer has names
-    for. `cache_mode`: "rollback", or "recompute" for one whose cache cannot be rolled back. `reads_trees`:
-    whether one pass can read a tree of tokens; else each branch is read by itself. `bytes`: of its weights.
-    """
-
-    name: str
-    source: str
-    model: Any
-    codec: TextCodec
-    device: torch.device
-    dtype: torch.dtype
-    context: int
-    vocab_size: int
-    eos_ids: frozenset[int]
-    cache_mode: str
-    parameters: int
-    bytes: int
-    notes: tuple[str, ...] = ()
-    reads_trees: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A target and the draft model for it, if any; they share a vocabulary. `notes`: sentences for the screen."""
-
-    target: LoadedModel
-    draft: LoadedModel | None
-    notes: tuple[str, ...] = ()
+__all__ = ["LoadedModel", "Pair", "common_ids", "load_model", "load_pair"]
 
 
 def load_pair(

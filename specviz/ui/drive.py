@@ -21,7 +21,7 @@ from specviz.views import wire
 
 if TYPE_CHECKING:
     from specviz.engine import Run
-    from specviz.models.loading import Pair
+    from specviz.models.pair import Pair
 
 FRAME_S = 0.1
 """At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from specviz.settings import SpecvizError
 
 if TYPE_CHECKING:
-    from specviz.models.loading import Pair
+    from specviz.models.pair import Pair
 
 LIMIT = 2
 RETRY_S = 30

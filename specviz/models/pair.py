@@ -1,0 +1,44 @@
+"""A model in memory, and two of them that share a vocabulary. Plain holders; loading fills them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from specviz.models.text import TextCodec
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class LoadedModel:
+    """A model in memory, shared by all runs; nothing is changed after loading.
+
+    `context`: tokens it can read. `vocab_size`: columns of its logits, which may be more than the tokenizer has names
+    for. `cache_mode`: "rollback", or "recompute" for one whose cache cannot be rolled back. `reads_trees`:
+    whether one pass can read a tree of tokens; else each branch is read by itself. `bytes`: of its weights.
+    """
+
+    name: str
+    source: str
+    model: Any
+    codec: TextCodec
+    device: torch.device
+    dtype: torch.dtype
+    context: int
+    vocab_size: int
+    eos_ids: frozenset[int]
+    cache_mode: str
+    parameters: int
+    bytes: int
+    notes: tuple[str, ...] = ()
+    reads_trees: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A target and the draft model for it, if any; they share a vocabulary. `notes`: sentences for the screen."""
+
+    target: LoadedModel
+    draft: LoadedModel | None
+    notes: tuple[str, ...] = ()
