@@ -3,7 +3,7 @@
 // one makes the client ask for what it lacks.
 
 function makeLive(store, view) {
-  let state = 'empty', say = '', progress = null, why = null, seq = null, floor = -1, filling = false, again = false, died = false;
+  let state = 'empty', say = '', progress = null, why = null, seq = null, floor = -1, filling = false, again = false;
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -87,7 +87,9 @@ function makeLive(store, view) {
       if (run !== store.run) return;
       // a lecture of thousands of steps must not hold all of them
       if (store.details.size > 400) store.details.delete(store.details.keys().next().value);
-      store.details.set(i, reply && reply.places ? reply : { i, tok: [], ex: null, places: [] });
+      // a server that is gone answers with something else; the step is asked for again when it is looked at again
+      if (!reply || !(reply.places || reply.gone)) return;
+      store.details.set(i, reply.places ? reply : { i, tok: [], ex: null, places: [] });
       view.detailed(i);
     } catch { /* shown again when the step is looked at again */ }
   }
@@ -118,10 +120,15 @@ function makeLive(store, view) {
   async function poll() {
     if (!element.isConnected || !can('status')) return;
     let reply = null;
-    try { reply = await call('status', {}); misses = 0; } catch { misses++; }
+    try { reply = await call('status', {}); } catch { /* told below */ }
+    // Gradio does not throw where the server is gone: it answers with something else
+    if (!reply || !reply.state) { reply = null; misses++; } else misses = 0;
     view.models(reply, misses);
+    // what was going on has ended with the server
+    if (misses > 3 && ['playing', 'waiting', 'loading'].includes(state)) setState('paused');
+    // once the models are there, ask now and then whether the server still is
     const settled = reply && (reply.state === 'ready' || reply.state === 'error');
-    if (!settled) setTimeout(poll, misses > 3 ? 5000 : 1000);
+    setTimeout(poll, settled || misses > 3 ? 5000 : 1000);
   }
 
   function onVisible() {

@@ -15,7 +15,7 @@ function makeStatus(host, store, live, replaying) {
     const f = live.facts(), loading = models && models.state === 'loading';
     if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
     if (f.state === 'finished') return { ...f, say: f.say || (f.why && WHY[f.why] ? WHY[f.why] : '') };
-    if (misses > 3 && f.state !== 'playing') {
+    if (misses > 3) {
       return { state: 'offline', say: 'The server cannot be reached. What is on screen still works; reload the page to run again.' };
     }
     if (['playing', 'paused', 'waiting', 'error', 'loading'].includes(f.state)) return f;

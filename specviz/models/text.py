@@ -68,6 +68,8 @@ class TextCodec:
         Exactly one BOS where the tokenizer wants one. Raises SpecvizError for an empty prompt without BOS, for a chat
         without a template, and for text that the tokenizer cannot write.
         """
+        if chat and not prompt.strip():
+            raise SpecvizError("Type a prompt first: there is nothing to answer.")
         text = self._templated(prompt) if chat else prompt
         ids, prefix = self._ids(text, specials=False), list(self.prefix)
         if prefix:  # the template, or the person, may have written it already, even twice

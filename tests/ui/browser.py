@@ -156,14 +156,19 @@ def is_local(url: str) -> bool:
 
 
 class Visit:
-    """One tab. Collects what must never be: errors of the page, dialogs, requests to other hosts."""
+    """One tab. Collects what must never be: errors of the page, dialogs, requests to other hosts.
+
+    `complaints` are what the console shows in red; only the end of a server may cause some.
+    """
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.errors: list[str] = []
+        self.complaints: list[str] = []
         self.requests: list[str] = []
         page.set_default_timeout(WAIT_MS)
         page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        page.on("console", lambda told: self.complaints.append(told.text) if told.type == "error" else None)
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("websocket", lambda socket: self.requests.append(socket.url))
         page.on("dialog", self._dialog)
@@ -177,7 +182,7 @@ class Visit:
     @property
     def faults(self) -> list[str]:
         """What must be empty at the end of every visit."""
-        return self.errors + [f"asked {url}" for url in self.requests if not is_local(url)]
+        return self.errors + self.complaints + [f"asked {url}" for url in self.requests if not is_local(url)]
 
     # ---- what is on screen
 
