@@ -56,7 +56,7 @@ function chartTools(store, onAxis) {
   let kept = null;
   try { kept = localStorage.getItem('specviz.axis'); } catch { /* same */ }
   set(kept in buttons ? kept : 'steps');
-  const csv = button('', 'Steps to CSV', 'Save all steps as CSV', () => {
+  const csv = button('', 'Steps to CSV', 'Steps to CSV', () => {
     const url = URL.createObjectURL(new Blob([stepsCsv(store)], { type: 'text/csv;charset=utf-8' }));
     download('specviz-steps.csv', url);
     setTimeout(() => URL.revokeObjectURL(url), 10_000);

@@ -70,7 +70,7 @@ function makeSlow(host, store, parts, live) {
   const buttons = PHASES.map((name, phase) => button('sv-stage', name, name, () => halt(phase)));
   const end = button('', 'Skip', 'Skip', () => stop());
   add(host, add(bar, add(stops, ...buttons, end), words));
-  const offer = button('sv-offer', 'Tell slowly', 'Tell this step slowly', () => begin());
+  const offer = button('sv-offer', 'Tell slowly', 'Tell slowly: this step', () => begin());
   offer.hidden = true;
   offer._tip = () => ['Tell this step slowly', 'Draft, one target pass, verdicts, result, from the finished record. “Slow steps” does it for each step.'];
   host.append(offer);
@@ -130,6 +130,8 @@ function makeSlow(host, store, parts, live) {
     tale = null;
     for (const name of ['keydown', 'pointerdown']) document.removeEventListener(name, skip, true);
     bar.hidden = true;
+    setText(words, '');
+    setText(end, 'Skip');
     host.classList.remove('sv-telling');
     parts.card.tell(null);
     if (store.last() === told.step) parts.card.settle();
