@@ -16,18 +16,23 @@ from specviz.views.figures import FIGURES
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 SCRIPTS = (
     "dom.js",
+    "shape.js",
     "store.js",
     "tables.js",
+    "csv.js",
     "tip.js",
     "words.js",
     "headline.js",
     "chips.js",
     "ribbon.js",
     "card.js",
+    "tree.js",
     "place.js",
     "charts.js",
+    "saving.js",
     "transport.js",
     "status.js",
+    "slow.js",
     "live.js",
     "view.js",
 )
