@@ -56,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     _model_options(record)
     record.add_argument("--only", action="append", default=[], metavar="NAME", help="only this one; may be repeated")
     record.add_argument("--to", type=Path, help="another folder than assets/traces")
-    record.set_defaults(command=_record)
+    # the number format in which identical output at temperature 0 is a promise
+    record.set_defaults(command=_record, dtype="float32")
 
     bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")
     _model_options(bench)

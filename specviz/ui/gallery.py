@@ -22,9 +22,9 @@ TRACES = Path(__file__).resolve().parents[2] / "assets" / "traces"
 FIRST_SETTINGS = RunSettings(strategy="sampling", k=4, temperature=0.7, seed=1, max_new_tokens=96, chat=True)
 """Of the recording that is on screen first, and where the controls stand then: Play runs live what is seen."""
 GREEDY = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=96, chat=True)
-NOTICE = (
-    "Visitors to the tower must carry a torch. Visitors to the tower must not feed the owls. "
-    "Visitors to the tower must close the door. Visitors to the tower must carry a torch. Visitors to the tower"
+REFRAIN = (
+    "The owl sits in the tower and counts the stars. The fox sleeps under the bridge until noon. "
+    "The hare waits by the gate with a letter. "
 )
 
 
@@ -69,7 +69,7 @@ RECORDINGS: dict[str, Recording] = {
     "copy": Recording(
         "A text that repeats itself",
         "Prompt lookup, K = 8: drafts are copied from the text, no draft model at all.",
-        NOTICE,
+        3 * REFRAIN + "The owl sits",
         replace(GREEDY, strategy="prompt lookup", k=8, chat=False),
     ),
     "arithmetic": Recording(
