@@ -74,13 +74,13 @@ RECORDINGS: dict[str, Recording] = {
     ),
     "arithmetic": Recording(
         "Arithmetic",
-        "Greedy drafts at temperature 0: words are guessed, numbers seldom.",
+        "Greedy drafts at temperature 0: what a small draft makes of sums.",
         PRESETS["Arithmetic"].prompt,
         GREEDY,
     ),
     "list": Recording(
         "List",
-        "Greedy drafts at temperature 0: the layout is guessed, the entries are not.",
+        "Greedy drafts at temperature 0: a fixed layout around words that vary.",
         PRESETS["List"].prompt,
         GREEDY,
     ),
