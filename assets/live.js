@@ -183,8 +183,8 @@ function makeLive(store, view) {
       begin(run, reply.head || { prompt: [] });
       view.fresh();
       take(reply);
-      if (state === 'paused') setState(state, 'Picked up where it was; Play goes on.');
-      fill();
+      await fill();
+      if (state === 'paused' && store.run === run) setState(state, 'Picked up where it was; Play goes on.');
     } catch { /* the server is away: the kept id stays for the next time */ }
     return false;
   }
