@@ -179,7 +179,8 @@ function makeLive(store, view) {
     try {
       const reply = await call('resync', { r: run, f: 0, back: true });
       if (store.run) return false;
-      if (!reply || reply.gone) { keepRun(''); return true; }
+      if (reply && reply.gone) { keepRun(''); return true; }
+      if (!reply || !reply.s) return false;
       begin(run, reply.head || { prompt: [] });
       view.fresh();
       take(reply);

@@ -314,7 +314,9 @@ def test_looking_back_while_a_run_goes_on_stays_where_it_was_put(visit):
     visit.wait_steps(count + 5)
     assert visit.place()[0] == 2 and "in 2 target passes" in visit.headline()
     visit.key("End")
-    visit.until("() => { const m = document.querySelector('.sv-scrub-label').textContent.match(/\\d+/g); return m[0] === m[1]; }")
+    visit.until(
+        "() => { const m = document.querySelector('.sv-scrub-label').textContent.match(/\\d+/g); return m[0] === m[1]; }"
+    )
     wait_pause(visit)
 
 
@@ -535,7 +537,7 @@ def test_what_models_and_visitors_write_is_text_and_never_code(visit):
 
 
 def test_a_byte_wise_prompt_of_markup_is_shown_as_it_is(visit):
-    prompt = '<img src=x onerror=alert(1)> ${alert(2)} ${1+1} {{7*7}} "\'`\\'
+    prompt = "<img src=x onerror=alert(1)> ${alert(2)} ${1+1} {{7*7}} \"'`\\"
     visit.prompt(prompt)
     visit.steps_one_by_one(1)
     assert prompt in "".join(visit.chips("p")).replace("·", " ")
@@ -559,7 +561,19 @@ def test_right_to_left_tokens_keep_to_their_places(visit):
             return [c.textContent, box.left, Math.round(box.bottom), style.unicodeBidi];
         })"""
     )
-    assert [f[0] for f in found] == ["start", "שלום", "123,", "مرحبا", "end", "start", "שלום", "123,", "مرحبا", "end", "start"]
+    assert [f[0] for f in found] == [
+        "start",
+        "שלום",
+        "123,",
+        "مرحبا",
+        "end",
+        "start",
+        "שלום",
+        "123,",
+        "مرحبا",
+        "end",
+        "start",
+    ]
     for left, right in itertools.pairwise(found):
         assert right[1] > left[1] or right[2] > left[2] + 10, f"{right[0]} stands before {left[0]}"
     assert {f[3] for f in found} <= {"isolate", "isolate-override", "plaintext"}
