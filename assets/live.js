@@ -1,9 +1,25 @@
 // The wire: messages in, gaps filled, state told. Nothing is drawn here; `view` is called with what changed.
 // A frame carries the newest steps only. Frames may be lost (a hidden tab coalesces them): a step that is not the next
-// one makes the client ask for what it lacks.
+// one makes the client ask for what it lacks. The run's id is kept for this tab, so that a page loaded again finds it.
+
+const KEPT = 'specviz.run';
+
+function keptRun() {
+  try { return sessionStorage.getItem(KEPT) || ''; } catch { return ''; }
+}
+
+function keepRun(run) {
+  try {
+    if (run) sessionStorage.setItem(KEPT, run);
+    else sessionStorage.removeItem(KEPT);
+  } catch { /* storage is switched off: a reload begins anew */ }
+}
 
 function makeLive(store, view) {
   let state = 'empty', say = '', progress = null, why = null, seq = null, floor = -1, filling = false, again = false;
+  // `aside`: a live run that a recording lies over; `taken`: another window drives the run on screen;
+  // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
+  let note = '', noteTimer = 0, aside = null, taken = false, source = {};
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -18,29 +34,51 @@ function makeLive(store, view) {
     view.state();
   }
 
+  // A sentence that stands before all others: for some seconds, or (`stays`) until something else is on screen.
+  function tell(words, stays) {
+    clearTimeout(noteTimer);
+    note = words || '';
+    if (note && !stays) noteTimer = setTimeout(() => tell(''), 8000);
+    view.state();
+  }
+
+  function begin(run, head, recording) {
+    store.begin(run, head, recording);
+    why = null;
+    taken = false;
+    tell('');
+  }
+
   function receive(text) {
     let message;
     try { message = JSON.parse(text); } catch { return; }
     if (!message || (some(message.seq) && message.seq === seq)) return;
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
     seq = message.seq;
-    if (message.m === 'frame') frame(message);
+    if (message.m === 'note') tell(message.say, true);
+    else if (message.r && message.r === aside) return;
+    else if (message.m === 'frame') frame(message);
     else if (message.m === 'baseline' && message.r === store.run) {
       store.baseline = message.b;
       view.baseline();
     } else if (message.m === 'clear') {
-      store.begin(null, null);
-      why = null;
+      begin(null, null);
+      keepRun('');
       if (some(message.seq)) floor = message.seq;
       setState('empty');
       view.fresh();
+    } else if (message.m === 'taken' && message.r === store.run) {
+      taken = true;
+      keepRun('');
+      setState('paused');
+      tell(message.say, true);
     }
   }
 
   function frame(message) {
     if (message.r !== undefined && message.r !== null && message.r !== store.run) {
-      store.begin(message.r, message.head || { prompt: [] });
-      why = null;
+      begin(message.r, message.head || { prompt: [] });
+      keepRun(message.r);
       view.fresh();
     } else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
       store.head = message.head;
@@ -65,7 +103,7 @@ function makeLive(store, view) {
   // Ask for what is missing until nothing new comes. One question at a time.
   async function fill() {
     if (filling) { again = true; return; }
-    if (!can('resync') || store.recording || !store.run) return;
+    if (!can('resync') || store.recording || taken || !store.run) return;
     filling = true;
     try {
       for (;;) {
@@ -94,26 +132,62 @@ function makeLive(store, view) {
     } catch { /* shown again when the step is looked at again */ }
   }
 
-  function showRecording(reply) {
+  // A recording takes the place of what is on screen. A live run is paused and stays behind it: Play goes on with it.
+  function showRecording(reply, title, from) {
+    const live = store.run || aside;
+    if (state === 'playing') document.getElementById('sv-pause')?.click();
     const r = reply.recording;
-    store.begin(null, r.head, true);
+    begin(null, r.head, true);
+    aside = live;
+    source = from;
     for (const step of r.s) store.push(step);
     for (const detail of r.details || []) store.details.set(detail.i, detail);
     store.baseline = r.b || null;
     store.text = r.text ?? null;
     why = r.stop;
-    setState('recording', 'This is a recording of a real run — press Play for a live one.');
+    const then = aside ? 'press Play to go on with your run.' : 'press Play for a live one.';
+    setState('recording', title ? '“' + title + '” is a recording of a real run — ' + then
+      : 'This is a recording of a real run — ' + then);
     view.fresh();
     view.steps(store.n);
   }
 
-  async function open() {
+  // Play, Step and their like were pressed: what comes of it belongs on screen.
+  function follow() { aside = null; }
+
+  // What the page begins with: the run that this tab had before, or else a recording.
+  async function open(name) {
+    if (store.run) return;
+    const lost = await pickUp(keptRun());
     if (!can('recording') || store.run) return;
     try {
-      const reply = await call('recording', {});
+      let reply = await call('recording', name ? { name } : {});
+      const refused = reply && reply.error;
+      if (refused && name) reply = await call('recording', {});
       // a live run that has begun meanwhile comes first
-      if (reply && reply.recording && !store.run) showRecording(reply);
+      if (!reply || !reply.recording || store.run) return;
+      const gone = lost ? 'The run of this tab is no longer on the server; press Play for a new one.' : '';
+      const words = refused || gone || note;
+      showRecording(reply, name && !refused ? reply.title : '', { name: reply.name, chosen: !!name });
+      if (words) tell(words, true);
     } catch { /* an empty page is a state too */ }
+  }
+
+  // True where there was a run and it is gone.
+  async function pickUp(run) {
+    if (!run || !can('resync')) return false;
+    try {
+      const reply = await call('resync', { r: run, f: 0, back: true });
+      if (store.run) return false;
+      if (reply && reply.gone) { keepRun(''); return true; }
+      if (!reply || !reply.s) return false;
+      begin(run, reply.head || { prompt: [] });
+      view.fresh();
+      take(reply);
+      await fill();
+      if (state === 'paused' && store.run === run) setState(state, 'Picked up where it was; Play goes on.');
+    } catch { /* the server is away: the kept id stays for the next time */ }
+    return false;
   }
 
   let misses = 0;
@@ -138,8 +212,10 @@ function makeLive(store, view) {
   document.addEventListener('visibilitychange', onVisible);
 
   return {
-    receive, details, open, poll,
+    receive, details, open, poll, call, can, tell, follow, showRecording,
+    waiting: () => aside !== null,
+    source: () => source,
     state: () => state,
-    facts: () => ({ state, say, progress, why }),
+    facts: () => ({ state, say, progress, why, note }),
   };
 }

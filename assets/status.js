@@ -12,6 +12,11 @@ function makeStatus(host, store, live, replaying) {
   let models = null, misses = 0, spoken = 0, timer = 0;
 
   function facts() {
+    const f = plain();
+    return live.facts().note ? { ...f, say: live.facts().note } : f;
+  }
+
+  function plain() {
     const f = live.facts(), loading = models && models.state === 'loading';
     if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
     if (f.state === 'finished') return { ...f, say: f.say || (f.why && WHY[f.why] ? WHY[f.why] : '') };
@@ -21,7 +26,8 @@ function makeStatus(host, store, live, replaying) {
     if (['playing', 'paused', 'waiting', 'error', 'loading'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'error', say: models.say || '' };
     if (loading) {
-      const note = f.state === 'recording' ? ' — meanwhile, a recording of a real run' : '';
+      const title = /^“.*” is /.test(f.say) ? f.say.split(' — ')[0].replace('” is ', '”, ') : 'a recording of a real run';
+      const note = f.state === 'recording' ? ' — meanwhile, ' + title : '';
       return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress };
     }
     if (f.state === 'empty') return { state: 'empty', say: 'Press Play, or Step for one step at a time.' };

@@ -95,6 +95,8 @@ parts.card = makeCard(lower, store, (step) => {
 parts.charts = makeCharts(lower, store);
 parts.slow = makeSlow(parts.card.top, store, parts, live);
 
+parts.runs = makeRuns(parts.legend, root, store, live);
+
 // --- width in three sizes, by the component's own width (Gradio drops container queries from its style sheet)
 let width = 0, relayTimer = 0;
 function measure() {
@@ -114,5 +116,5 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);
-live.open();
+live.open(new URLSearchParams(location.search).get('trace') || '');
 live.poll();

@@ -52,6 +52,13 @@ def _parser() -> argparse.ArgumentParser:
     models = parts.add_parser("models", help="list the models and pairs known by name")
     models.set_defaults(command=_models)
 
+    record = parts.add_parser("record", help="make the gallery's recordings anew, each with the target alone beside it")
+    _model_options(record)
+    record.add_argument("--only", action="append", default=[], metavar="NAME", help="only this one; may be repeated")
+    record.add_argument("--to", type=Path, help="another folder than assets/traces")
+    # the number format in which identical output at temperature 0 is a promise
+    record.set_defaults(command=_record, dtype="float32")
+
     bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")
     _model_options(bench)
     bench.add_argument("--tokens", type=int, default=128)
@@ -151,6 +158,17 @@ def _models(args: argparse.Namespace) -> None:
         print(f"{source.name:32} {source.size / 1e6:6.0f} MB  {source.licence:11} {source.kind}: {source.where}")
     for pair in PAIRS.values():
         print(f"pair {pair.name!r}: {' or '.join(pair.targets)} ← {pair.draft or 'no draft model'}")
+
+
+def _record(args: argparse.Namespace) -> None:
+    from specviz.ui.gallery import RECORDINGS, TRACES  # noqa: PLC0415
+    from specviz.ui.studio import make, told  # noqa: PLC0415
+
+    if unknown := sorted(set(args.only) - set(RECORDINGS)):
+        raise SpecvizError(f"There is no recording named {unknown[0]!r}; choose one of: {', '.join(RECORDINGS)}.")
+    pair = _pair(args)
+    for name in args.only or RECORDINGS:
+        print(told(name, make(pair, name, args.to or TRACES)), flush=True)
 
 
 def _bench(args: argparse.Namespace) -> None:

@@ -15,10 +15,12 @@ import plotly
 
 from specviz.drafting import STRATEGIES
 from specviz.models.loading import load_pair
-from specviz.ui import controls
+from specviz.ui import controls, links
 from specviz.ui.api import lines, make_generate
 from specviz.ui.drive import Drivers
+from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
+from specviz.ui.panel import ARRIVAL_JS, Panel, note
 from specviz.ui.presets import PRESETS
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.turns import Turns
@@ -109,11 +111,12 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             apply_default_css=False,
             elem_id="sv-view",
             padding=False,
-            server_functions=lookups.functions(),
+            server_functions=[*lookups.functions(), *Files(visitors, turns).functions()],
         )
+        told = gr.Textbox(visible=False)
 
-        names = [*values, *options]
-        widgets = [*values.values(), *options.values()]
+        panel = Panel(values | options, groups)
+        names, widgets = panel.names, panel.widgets
 
         def visitor_of(request: gr.Request) -> Visitor:
             return visitors.of(request.session_hash)
@@ -149,6 +152,16 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             explained = gr.update(info=STRATEGIES[strategy].help)
             return [explained, *(gr.update(visible=name == strategy) for name in groups)]
 
+        def arrive(arrival: str, request: gr.Request) -> list[Any]:
+            visitor, found, say = panel.arrive(visitors, request.session_hash, arrival)
+            take(visitor, found)
+            return [note(visitor, say), *panel.put(found)]
+
+        def take_over(event: gr.EventData, request: gr.Request) -> list[Any]:
+            found, _ = links.check(event._data or {})
+            take(visitor_of(request), found)
+            return panel.put(found)
+
         def explain_rule(rule: str) -> Any:
             return gr.update(info=RULES[rule].help)
 
@@ -171,6 +184,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         for name, widget in zip(names, widgets, strict=True):
             # always_last: with the default the last position of a dragged slider can be lost
             widget.input(setter(name), widget, None, trigger_mode="always_last", **quick)
+        view.use(take_over, None, panel.outputs, **quick)
+        view.link(None, widgets, None, js=panel.copy_js(), **quick)
+        demo.load(arrive, told, [view, *panel.outputs], js=ARRIVAL_JS, **quick)
         demo.load(None, None, None, js=CLOSE_DRAWER_ON_PHONES)
         gr.api(make_generate(shelf, turns), api_name="generate", concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
     demo.queue(max_size=QUEUE)

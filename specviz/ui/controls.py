@@ -12,14 +12,13 @@ import gradio as gr
 
 from specviz.drafting import STRATEGIES
 from specviz.models.catalogue import MODELS
-from specviz.settings import KNOBS, Knob, RunSettings
+from specviz.settings import KNOBS, Knob
 from specviz.ui.drive import SPEEDS
+from specviz.ui.gallery import FIRST_SETTINGS
 from specviz.ui.presets import FIRST, PRESETS
 from specviz.verification import RULES
 
 DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}
-# those of the recording that is first on screen, so that Play runs live what is seen there
-FIRST_SETTINGS = RunSettings(strategy="sampling", k=4, temperature=0.7, seed=1, max_new_tokens=96, chat=True)
 FULL_SPEED = "full speed"
 DEFAULT_PAIR = "default"
 OWN_DRAFT = "(the pair's own, or none)"

@@ -34,6 +34,7 @@ SPEEDS: dict[str, float] = {
     "4 steps/s": 4,
     "full speed": float("inf"),
 }
+TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 T = TypeVar("T")
 Told = Generator[str, None, T]
@@ -71,8 +72,11 @@ class Drivers:
         while not visitor.busy.acquire(timeout=POLL_S):  # whoever drove before us ends within a step
             if visitor.driver != me:
                 return
+        visitor.holder = me
         try:
             yield from work(me)
+            if visitor.taken > me:
+                yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
         except SpecvizError as error:
             yield frame(visitor, state="error", say=str(error))
         except Exception as error:  # shown to the visitor in a sentence and to the host in full

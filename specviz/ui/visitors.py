@@ -27,7 +27,8 @@ class Visitor:
     """One browser tab. `values`: what its controls stand at, checked only when a step needs them.
 
     `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
-    are never two drivers on one run and Pause takes effect within one step.
+    are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
+    `taken`: the number under which another tab took the run over, 0 if none did.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -36,15 +37,23 @@ class Visitor:
     made_from: tuple[Any, ...] = ()
     drawn_seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
     driver: int = 0
+    holder: int = 0
+    taken: int = 0
     seen: float = field(default_factory=time.monotonic)
     busy: threading.Lock = field(default_factory=threading.Lock)
-    # one counter for all messages of this tab; the browser drops what it has seen
-    seq: int = 0
+    # one counter for all messages of this tab; the browser drops what it has seen. It begins at the clock's milliseconds,
+    # so that a tab whose run another took over and who is a new visitor now goes on with higher numbers
+    seq: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
 
     def claim(self) -> int:
         """Take over driving; whoever drove before stops before its next step."""
         self.driver += 1
         return self.driver
+
+    @property
+    def driven(self) -> bool:
+        """Whether somebody drives the run and goes on doing so."""
+        return self.busy.locked() and self.holder == self.driver
 
     def settings(self) -> RunSettings:
         """The controls as they stand now. Raises SettingsError."""
@@ -98,6 +107,24 @@ class Visitors:
         """The visitor whose run has this id, or None."""
         with self._lock:
             return next((v for v in self._all.values() if run_id and v.run_id == run_id), None)
+
+    def adopt(self, run_id: str, session: str | None) -> Visitor | None:
+        """The visitor with this run, from now on that of `session`: its page was loaded again, or its tab copied.
+
+        The later page takes over: whoever drives the run stops within a step, and the earlier page, if it is still
+        there, is a new visitor from now on.
+        """
+        key = session or "nobody"
+        with self._lock:
+            old = next((k for k, v in self._all.items() if run_id and v.run_id == run_id), None)
+            if old is None or old == key:
+                return None if old is None else self._all[key]
+            visitor, other = self._all.pop(old), self._all.pop(key, None)
+            if other is not None:
+                other.claim()
+            self._all[key] = visitor
+            visitor.taken, visitor.seen = visitor.claim(), time.monotonic()
+            return visitor
 
     def pairs_in_use(self) -> list[Any]:
         """Pairs that some visitor's run was started with."""

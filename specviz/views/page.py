@@ -33,10 +33,12 @@ SCRIPTS = (
     "transport.js",
     "status.js",
     "slow.js",
+    "runs.js",
     "live.js",
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
+STYLES = ("style.css", "runs.css")
 
 
 def script() -> str:
@@ -57,4 +59,4 @@ def template() -> str:
 
 def css() -> str:
     """Colours from the palette, then the layout."""
-    return palette.css() + "\n" + (ASSETS / "style.css").read_text(encoding="utf-8")
+    return "\n".join([palette.css(), *((ASSETS / name).read_text(encoding="utf-8") for name in STYLES)])

@@ -276,6 +276,11 @@ class Visit:
         """Type a prompt."""
         self.page.locator("#sv-prompt textarea").fill(text)
 
+    def menu(self, entry: str) -> None:
+        """Take an entry of the menu of runs: Open run …, Save run, Copy link, or a recording by its title."""
+        self.page.get_by_role("button", name="Runs: recordings, files and links").click()
+        self.page.locator(".sv-runs-panel").get_by_role("button", name=entry, exact=True).click()
+
     def open(self, section: str) -> None:
         """Unfold a section of the controls."""
         self.page.locator("#sv-side button", has_text=section).click()

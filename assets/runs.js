@@ -1,0 +1,143 @@
+// The menu of runs: recordings that come with the app, a trace file opened (picked or dropped), this run saved, and a
+// link to where the controls stand. Recordings and files are drawn like any run; only the status line tells them apart.
+
+const MOST_BYTES = 20_000_000;
+const SAVED_FOR_MS = 60_000;
+
+function makeRuns(row, root, store, live) {
+  const box = el('div', 'sv-runs'), panel = el('div', 'sv-runs-panel'), list = el('ul', 'sv-runs-list');
+  const opener = button('sv-runs-open', 'Runs ▾', 'Runs: recordings, files and links', () => show(panel.hidden));
+  const picker = el('input');
+  picker.type = 'file';
+  picker.accept = '.json,application/json';
+  picker.hidden = true;
+  opener.setAttribute('aria-haspopup', 'dialog');
+  panel.setAttribute('role', 'dialog');
+  panel.setAttribute('aria-label', 'Runs');
+  const actions = add(el('div', 'sv-runs-actions'),
+    button('sv-run-open', 'Open run …', 'Open run …', () => picker.click()),
+    button('sv-run-save', 'Save run', 'Save run', save),
+    // the page around this view knows where its controls stand; it answers with an event
+    button('sv-run-link', 'Copy link', 'Copy link', () => trigger('link', {})));
+  add(panel, actions, el('div', 'sv-muted', 'A saved run can also be dropped onto this page.'),
+    el('h3', '', 'Recordings'), list);
+  add(box, opener, panel, picker);
+  (row.querySelector('.sv-switches') || row).append(box);
+  show(false);
+
+  function show(open) {
+    panel.hidden = !open;
+    opener.setAttribute('aria-expanded', String(open));
+    if (open) fillList();
+  }
+
+  async function fillList() {
+    if (list.children.length || !live.can('recordings')) return;
+    try {
+      for (const entry of await live.call('recordings', {})) {
+        const choose = button('sv-recording', '', entry.title, () => recording(entry.name));
+        add(choose, el('b', '', entry.title), el('span', '', entry.line));
+        list.append(add(el('li'), choose));
+      }
+    } catch { live.tell('The server cannot be reached; the list of recordings comes with it.'); }
+  }
+
+  async function recording(name) {
+    show(false);
+    try {
+      const reply = await live.call('recording', { name });
+      if (reply.error) return live.tell(reply.error, true);
+      put(reply, reply.title, { name, chosen: true });
+    } catch { live.tell('The server cannot be reached; try again.'); }
+  }
+
+  function put(reply, title, from) {
+    // the controls follow, so that Play runs live what is seen; not where a run of one's own is waiting
+    const own = store.run;
+    live.showRecording(reply, title, from);
+    if (!own && !live.waiting()) trigger('use', reply.controls || {});
+  }
+
+  async function openFile(file) {
+    show(false);
+    if (!file) return;
+    if (file.size > MOST_BYTES) {
+      return live.tell('“' + file.name + '” has ' + (file.size / 1e6).toFixed(0) + ' MB; a trace may have at most 20.', true);
+    }
+    live.tell('Reading “' + file.name + '” …', true);
+    try {
+      const text = await file.text();
+      const reply = await live.call('opened', { text });
+      if (reply.error) return live.tell('“' + file.name + '”: ' + reply.error, true);
+      put(reply, file.name, { text, file: file.name });
+    } catch { live.tell('“' + file.name + '” could not be read; try again.', true); }
+  }
+
+  async function save() {
+    show(false);
+    try {
+      const from = store.recording ? live.source() : { r: store.run };
+      const reply = from.text !== undefined ? { json: from.text, file: from.file } : await live.call('saved', from);
+      if (reply.error) return live.tell(reply.error);
+      const link = el('a');
+      link.href = URL.createObjectURL(new Blob([reply.json], { type: 'application/json' }));
+      link.download = reply.file;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), SAVED_FOR_MS);
+      live.tell('Saved as ' + reply.file + '.');
+    } catch { live.tell('The server cannot be reached, so the run cannot be saved now.'); }
+  }
+
+  async function copyLink({ names, values, usual, most }) {
+    const query = new URLSearchParams();
+    names.forEach((name, i) => {
+      const value = values[i];
+      if (value !== usual[i] && (value ?? '') !== (usual[i] ?? '')) query.set(name, value === true ? '1' : value === false ? '0' : value ?? '');
+    });
+    if (store.recording && live.source().name && live.source().chosen) query.set('trace', live.source().name);
+    const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
+    if (url.length > most) {
+      return live.tell('The link would have ' + url.length + ' characters, and ' + most + ' are safe: shorten the prompt, or save the run.', true);
+    }
+    live.tell(await copyText(url) ? 'The link is copied: ' + url : 'Copying is not allowed here. The link: ' + url);
+  }
+
+  function onLink(event) {
+    if (!element.isConnected) return document.removeEventListener('specviz-link', onLink);
+    show(false);
+    copyLink(event.detail);
+  }
+
+  function onClick(event) {
+    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
+    if (!panel.hidden && !box.contains(event.target)) show(false);
+    if (event.target.closest?.('#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
+  }
+
+  panel.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    show(false);
+    opener.focus();
+  });
+  picker.addEventListener('change', () => {
+    openFile(picker.files[0]);
+    picker.value = '';
+  });
+  const files = (event) => [...(event.dataTransfer?.types || [])].includes('Files');
+  root.addEventListener('dragover', (event) => {
+    if (!files(event)) return;
+    event.preventDefault();
+    root.classList.add('sv-dropping');
+  });
+  root.addEventListener('dragleave', (event) => {
+    if (!root.contains(event.relatedTarget)) root.classList.remove('sv-dropping');
+  });
+  root.addEventListener('drop', (event) => {
+    if (!files(event)) return;
+    event.preventDefault();
+    root.classList.remove('sv-dropping');
+    openFile(event.dataTransfer.files[0]);
+  });
+  document.addEventListener('specviz-link', onLink);
+  document.addEventListener('click', onClick, true);
+}

@@ -1,0 +1,113 @@
+"""Traces in and out of the page: the gallery's recordings, a run saved as a file, a file opened as a recording.
+
+Plain functions of one JSON value, called straight from the view's script. Whatever a file holds, the answer is a whole
+recording or one sentence. A saved run is exactly what `Trace.to_json` writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from specviz.settings import SpecvizError
+from specviz.trace import Trace, TraceError
+from specviz.ui import gallery
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitors
+from specviz.views import wire
+
+
+class Files:
+    """Bound to the visitors of one app and the turns they take."""
+
+    def __init__(self, visitors: Visitors, turns: Turns) -> None:
+        self.visitors = visitors
+        self.turns = turns
+
+    def functions(self) -> list[Callable[..., Any]]:
+        """For `gr.HTML(server_functions=…)`, under these names."""
+
+        def recordings(asked: Any) -> list[dict[str, str]]:
+            return recordings_here()
+
+        def recording(asked: Any) -> str:
+            return recording_named(str(_field(asked, "name") or gallery.FIRST_RECORDING))
+
+        def opened(asked: Any) -> str:
+            return open_text(_field(asked, "text"))
+
+        def saved(asked: Any) -> dict[str, str]:
+            return self.save(asked)
+
+        return [recordings, recording, opened, saved]
+
+    def save(self, asked: Any) -> dict[str, str]:
+        """The text and a file name of run `r` so far, or of the recording `name`."""
+        try:
+            if name := _field(asked, "name"):
+                return {"json": gallery.read(str(name)).to_json(), "file": f"specviz-{name}.json"}
+            visitor = self.visitors.by_run(str(_field(asked, "r") or ""))
+            if visitor is None or visitor.run is None:
+                return {"error": "There is no run to save any more; press Play for a new one."}
+            # between two steps, so that text and steps belong together
+            trace = self.turns.submit(visitor.run.trace).result()
+        except SpecvizError as error:
+            return {"error": str(error)}
+        return {"json": trace.to_json(), "file": file_name(trace)}
+
+
+def recordings_here() -> list[dict[str, str]]:
+    """Name, title and one line of each recording that is there."""
+    here = ((name, gallery.RECORDINGS[name]) for name in gallery.present())
+    return [{"name": name, "title": entry.title, "line": entry.line} for name, entry in here]
+
+
+@cache
+def recording_named(name: str) -> str:
+    """A gallery recording as the page gets it, or a sentence."""
+    try:
+        return _answer(gallery.read(name), name=name, title=gallery.RECORDINGS[name].title)
+    except SpecvizError as error:
+        return wire.pack({"error": str(error)})
+
+
+def open_text(text: Any) -> str:
+    """A trace file's text as the page gets it, or a sentence that says what is wrong with it."""
+    try:
+        if not isinstance(text, str):
+            raise TraceError("This file is not text; choose a trace that was saved by specviz.")
+        try:
+            return _answer(Trace.from_json(text))
+        except SpecvizError:
+            raise
+        except Exception as error:  # values of a kind that no trace holds, wherever they turn up
+            raise TraceError(f"This file is not a complete specviz trace ({type(error).__name__}).") from error
+    except SpecvizError as error:
+        return wire.pack({"error": str(error)})
+
+
+def controls_of(trace: Trace) -> dict[str, Any]:
+    """Where the controls must stand to run live what the recording began with; the pair is left as it is."""
+    if not trace.steps:
+        return {}
+    settings = trace.steps[0].settings.to_dict()
+    options = settings.pop("options")
+    stop = "\n".join(s.replace("\n", "\\n") for s in settings.pop("stop"))
+    return {**settings, **options, "stop": stop, "prompt": trace.prompt}
+
+
+def file_name(trace: Trace) -> str:
+    """For example "specviz-what-is-photosynthesis.json"."""
+    words = re.sub(r"[^a-z0-9]+", "-", trace.prompt.lower())[:40].strip("-")
+    return f"specviz-{words or 'run'}.json"
+
+
+def _answer(trace: Trace, **more: Any) -> str:
+    # strict: a figure that is no number is an error here, not in the browser
+    return wire.pack({"recording": wire.recording(trace), "controls": controls_of(trace), **more})
+
+
+def _field(asked: Any, name: str) -> Any:
+    return asked.get(name) if isinstance(asked, dict) else None

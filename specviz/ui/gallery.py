@@ -1,0 +1,119 @@
+"""The gallery: recorded real runs that come with the code, and how each of them was made.
+
+A recording is a trace file in `assets/traces`, named as its key here. `python -m specviz record` makes them all anew
+(`studio`). To add one: one entry, then that command.
+
+Example: ``RECORDINGS["copy"].settings(0).strategy`` is "prompt lookup".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from specviz.settings import RunSettings
+from specviz.trace import Trace, TraceError
+from specviz.ui.presets import FIRST, PRESETS
+
+TRACES = Path(__file__).resolve().parents[2] / "assets" / "traces"
+
+FIRST_SETTINGS = RunSettings(strategy="sampling", k=4, temperature=0.7, seed=1, max_new_tokens=96, chat=True)
+"""Of the recording that is on screen first, and where the controls stand then: Play runs live what is seen."""
+GREEDY = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=96, chat=True)
+REFRAIN = (
+    "The owl sits in the tower and counts the stars. The fox sleeps under the bridge until noon. "
+    "The hare waits by the gate with a letter. "
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """How a recording is made. `line`: what there is to see. `changes`: by number of step, what is set from there on."""
+
+    title: str
+    line: str
+    prompt: str
+    first: RunSettings
+    changes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def settings(self, step: int) -> RunSettings:
+        """The settings that step number `step` (from 0) is made under."""
+        found = self.first
+        for at, change in sorted(self.changes.items()):
+            if step >= at:
+                found = replace(found, **change)
+        return found
+
+
+RECORDINGS: dict[str, Recording] = {
+    "explanation": Recording(
+        "Explanation",
+        "Sampling at temperature 0.7: both models draw, coins decide.",
+        PRESETS[FIRST].prompt,
+        FIRST_SETTINGS,
+    ),
+    "story": Recording(
+        "Story",
+        "Greedy drafts at temperature 0: free text is hard to guess.",
+        PRESETS["Story"].prompt,
+        GREEDY,
+    ),
+    "code": Recording(
+        "Code",
+        "Greedy drafts, K = 6: fixed phrases are accepted whole.",
+        PRESETS["Code"].prompt,
+        replace(GREEDY, k=6),
+    ),
+    "copy": Recording(
+        "A text that repeats itself",
+        "Prompt lookup, K = 8: drafts are copied from the text, no draft model at all.",
+        3 * REFRAIN + "The owl sits",
+        replace(GREEDY, strategy="prompt lookup", k=8, chat=False),
+    ),
+    "arithmetic": Recording(
+        "Arithmetic",
+        "Greedy drafts at temperature 0: what a small draft makes of sums.",
+        PRESETS["Arithmetic"].prompt,
+        GREEDY,
+    ),
+    "list": Recording(
+        "List",
+        "Greedy drafts at temperature 0: a fixed layout around words that vary.",
+        PRESETS["List"].prompt,
+        GREEDY,
+    ),
+    "temperature-1": Recording(
+        "Story at temperature 1",
+        "Sampling from the models as they are: more refusals, more corrections.",
+        PRESETS["Story"].prompt,
+        replace(FIRST_SETTINGS, temperature=1.0),
+    ),
+    "k-midway": Recording(
+        "K changed in mid-run",
+        "K goes from 2 to 8 at step 10 and to 4 at step 20.",
+        PRESETS["Summary"].prompt,
+        replace(GREEDY, k=2),
+        {9: {"k": 8}, 19: {"k": 4}},
+    ),
+}
+FIRST_RECORDING = "explanation"
+
+
+def read(name: str, folder: Path = TRACES) -> Trace:
+    """The recording of that name. Raises TraceError where there is none or its file cannot be read."""
+    if name not in RECORDINGS:
+        known = ", ".join(RECORDINGS)
+        raise TraceError(f"There is no recording named {str(name)[:60]!r}; choose one of: {known}.")
+    try:
+        return Trace.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TraceError(
+            f"The recording {name} is missing from assets/traces; make it with python -m specviz record."
+        ) from error
+
+
+def present(folder: Path = TRACES) -> list[str]:
+    """Names of the recordings that are there."""
+    return [name for name in RECORDINGS if (folder / f"{name}.json").is_file()]

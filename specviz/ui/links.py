@@ -1,0 +1,136 @@
+"""A link carries where the controls stand; whatever stands in an address is checked before any control takes it.
+
+Knows names, ranges and tables; no Gradio. What is missing stays as it was, what is wrong is left out and told.
+
+Example: ``read("?k=8&temperature=-1")`` is ``({"k": 8}, ["temperature must be a number from 0 to 100; …"])``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qsl
+
+from specviz.drafting import STRATEGIES
+from specviz.models.catalogue import MODELS, PAIRS
+from specviz.runtime import DTYPES
+from specviz.settings import KNOBS, Knob, RunSettings, SettingsError
+from specviz.ui.controls import DEFAULT_PAIR, DRAWN
+from specviz.ui.drive import SPEEDS
+from specviz.verification import RULES
+
+MAX_PROMPT = 20_000
+"""Characters of a prompt that a link or a recording may bring along."""
+MAX_LINK = 2000
+"""Characters of a link that the page makes; longer ones are cut by some programs."""
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+TABLES: Mapping[str, Any] = {
+    "strategy": STRATEGIES,
+    "rule": RULES,
+    "speed": SPEEDS,
+    "dtype": ("auto", *DTYPES),
+}
+
+
+def read(query: str) -> tuple[dict[str, Any], list[str]]:
+    """Values for controls, and a sentence for each that was refused. Parameters of other people are left alone."""
+    try:
+        pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        return {}, ["The address holds too many settings; none was taken."]
+    return check(dict(pairs))
+
+
+def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The same for values that are numbers and truths already, as a recording brings them."""
+    values: dict[str, Any] = {}
+    refused: list[str] = []
+    for name, value in raw.items():
+        try:
+            if name in KNOBS or name in _own_knobs():
+                values[name] = _number(name, value)
+            elif name in TABLES:
+                values[name] = _entry(name, value)
+            elif name in _OTHERS:
+                values[name] = _OTHERS[name](value)
+        except SettingsError as error:
+            refused.append(str(error))
+    return values, refused
+
+
+def told(refused: list[str]) -> str:
+    """What a visitor reads about the refused ones."""
+    more = f" And {len(refused) - 1} more." if len(refused) > 1 else ""
+    return f"Not all of this link was taken: {refused[0]}{more}" if refused else ""
+
+
+def _own_knobs() -> dict[str, Knob]:
+    return {name: knob for entry in STRATEGIES.values() for name, knob in entry.knobs.items()}
+
+
+def _number(name: str, value: Any) -> float | None:
+    if name == "seed" and value in (None, ""):
+        return None  # a fresh one for each run
+    knob = KNOBS.get(name) or _own_knobs()[name]
+    for kind in (int, float):
+        if isinstance(value, str):
+            with suppress(ValueError):  # what is no number is refused by the knob
+                value = kind(value)
+    # no slider reaches further than it is drawn
+    return min(knob.check(value), DRAWN.get(name, knob.high))
+
+
+def _entry(name: str, value: Any) -> str:
+    if isinstance(value, str) and value in TABLES[name]:
+        return value
+    raise SettingsError(f"There is no {name} named {_short(value)}; known are {', '.join(TABLES[name])}.")
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if str(value).lower() in (*_YES, *_NO):
+        return str(value).lower() in _YES
+    raise SettingsError(f"chat must be 1 or 0; you gave {_short(value)}.")
+
+
+def _model(value: Any) -> str:
+    value = str(value).strip()
+    # never a folder of this machine: a link is written by somebody else
+    if value in ("", DEFAULT_PAIR) or value in MODELS or value in PAIRS or _HUB_ID.fullmatch(value):
+        return value
+    raise SettingsError(f"{_short(value)} cannot be the name of a model in a link; give owner/name.")
+
+
+def _target(value: Any) -> str:
+    return _model(value) or DEFAULT_PAIR
+
+
+def _prompt(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_PROMPT:
+        raise SettingsError(f"The prompt must be a text of at most {MAX_PROMPT:,} characters.")
+    return value
+
+
+def _stop(value: Any) -> str:
+    text = str(value)
+    RunSettings(stop=tuple(line for line in text.splitlines() if line))
+    return text
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+_OTHERS: Mapping[str, Any] = {
+    "chat": _truth,
+    "target": _target,
+    "draft": _model,
+    "prompt": _prompt,
+    "stop": _stop,
+}

@@ -1,0 +1,86 @@
+"""All controls of the page as one thing: read them, put values into them, bring them back after a reload.
+
+Example: ``panel.put({"k": 8, "strategy": "greedy"})`` are updates for `panel.outputs`, the sliders of the new strategy
+shown and those of the others hidden.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from specviz.drafting import STRATEGIES
+from specviz.ui import links
+from specviz.ui.visitors import Visitor, Visitors
+from specviz.verification import RULES
+from specviz.views import wire
+
+# what a page that has just been loaded knows: the run it showed before, and its own address
+ARRIVAL_JS = """() => {
+    let run = '';
+    try { run = sessionStorage.getItem('specviz.run') || ''; } catch { /* storage is switched off */ }
+    return [JSON.stringify({ run, query: location.search })];
+}"""
+
+
+class Panel:
+    """The widgets by the names of what they set, and the groups that hold a strategy's own."""
+
+    def __init__(self, widgets: Mapping[str, Any], groups: Mapping[str, gr.Group]) -> None:
+        self.names = list(widgets)
+        self.widgets = list(widgets.values())
+        self.groups = dict(groups)
+        self.usual = [widget.value for widget in self.widgets]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """What `put` has updates for."""
+        return [*self.widgets, *self.groups.values()]
+
+    def put(self, values: Mapping[str, Any]) -> list[Any]:
+        """Updates that put `values` in and leave the other controls as they are."""
+        tables: dict[str, Any] = {"strategy": STRATEGIES, "rule": RULES}
+        updates = []
+        for name in self.names:
+            if name not in values:
+                updates.append(gr.update())
+            elif values[name] in tables.get(name, ()):
+                updates.append(gr.update(value=values[name], info=tables[name][values[name]].help))
+            else:
+                updates.append(gr.update(value=values[name]))
+        strategy = values.get("strategy")
+        return updates + [gr.update() if strategy is None else gr.update(visible=strategy == g) for g in self.groups]
+
+    def arrive(self, visitors: Visitors, session: str | None, told: str) -> tuple[Visitor, dict[str, Any], str]:
+        """Who has come, where the controls must stand, and what to say: a reload comes before the address's wishes."""
+        try:
+            data = json.loads(told or "{}")
+            run, query = str(data.get("run") or ""), str(data.get("query") or "")
+        except (ValueError, AttributeError):
+            run, query = "", ""
+        visitor = visitors.adopt(run, session)
+        if visitor is not None:
+            return visitor, self.standing(visitor), ""
+        values, refused = links.read(query)
+        return visitors.of(session), {n: v for n, v in values.items() if n in self.names}, links.told(refused)
+
+    def standing(self, visitor: Visitor) -> dict[str, Any]:
+        """Where a visitor's controls stand, as the widgets want it."""
+        values = {**visitor.values, **visitor.values.get("options", {})}
+        if "stop" in values:
+            values["stop"] = "\n".join(s.replace("\n", "\\n") for s in values["stop"])
+        return {name: values[name] for name in self.names if name in values}
+
+    def copy_js(self) -> str:
+        """Hands where the controls stand now to the view's script, which makes a link of it; no server is asked."""
+        known = json.dumps({"names": self.names, "usual": self.usual, "most": links.MAX_LINK}).replace("<", "\\u003c")
+        event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
+        return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"
+
+
+def note(visitor: Visitor, say: str) -> Any:
+    """A sentence for the status line, or nothing."""
+    return wire.pack({"m": "note", "seq": visitor.next_seq(), "say": say}) if say else gr.update()

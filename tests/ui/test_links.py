@@ -1,0 +1,154 @@
+"""A link says where the controls stand; what stands in an address is checked before anything takes it."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from specviz.drafting import STRATEGIES
+from specviz.ui import links
+from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
+
+
+def test_every_setting_is_read_from_an_address():
+    values, refused = links.read(
+        "?prompt=Hello%20you&strategy=greedy&k=8&temperature=0&top_k=5&top_p=0.9&repetition_penalty=1.2&max_new_tokens=20"
+        "&seed=9&chat=0&stop=a%0Ab&rule=token%20matching&target=gpt2-xl&draft=distilgpt2&dtype=float32&speed=2%20steps%2Fs"
+    )
+    assert refused == []
+    assert values == {
+        "prompt": "Hello you",
+        "strategy": "greedy",
+        "k": 8,
+        "temperature": 0,
+        "top_k": 5,
+        "top_p": 0.9,
+        "repetition_penalty": 1.2,
+        "max_new_tokens": 20,
+        "seed": 9,
+        "chat": False,
+        "stop": "a\nb",
+        "rule": "token matching",
+        "target": "gpt2-xl",
+        "draft": "distilgpt2",
+        "dtype": "float32",
+        "speed": "2 steps/s",
+    }
+
+
+def test_knobs_of_strategies_come_along():
+    for name, entry in STRATEGIES.items():
+        for knob, declared in entry.knobs.items():
+            assert links.read(f"?{knob}={declared.low}")[0] == {knob: declared.low}, (name, knob)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("k=-1", "K must be a whole number from 0 to 32"),
+        ("k=2.5", "K must be a whole number from 0 to 32"),
+        ("k=x", "K must be a whole number from 0 to 32"),
+        ("k=", "K must be a whole number from 0 to 32"),
+        ("temperature=nan", "temperature must be a number"),
+        ("temperature=1e999", "temperature must be a number"),
+        ("max_new_tokens=1" + "0" * 30, "new tokens must be"),
+        ("seed=-5", "seed must be"),
+        ("strategy=magic", "There is no strategy named 'magic'"),
+        ("rule=__class__", "There is no rule named"),
+        ("dtype=int8", "There is no dtype named"),
+        ("speed=fast", "There is no speed named"),
+        ("chat=perhaps", "chat must be 1 or 0"),
+        ("target=/etc", "cannot be the name of a model in a link"),
+        ("target=../../etc", "cannot be the name"),
+        ("draft=~/models", "cannot be the name"),
+        ("target=https://host/x", "cannot be the name"),
+        ("prompt=" + "a" * 20_001, "at most 20,000 characters"),
+        ("stop=" + "a%0A" * 9, "at most 8 stop strings"),
+        ("ngram=0", "must be a whole number"),
+    ],
+)
+def test_a_bad_value_is_left_out_and_told(query, sentence):
+    values, refused = links.read("?" + query)
+    assert values == {} and len(refused) == 1 and sentence in refused[0] and "\n" not in refused[0]
+    assert links.told(refused).startswith("Not all of this link was taken: ")
+
+
+def test_a_bad_value_does_not_take_the_good_ones_along():
+    values, refused = links.read("k=8&temperature=-1&seed=3&strategy=x")
+    assert values == {"k": 8, "seed": 3} and len(refused) == 2
+    assert "And 1 more." in links.told(refused)
+
+
+def test_what_no_slider_reaches_is_brought_to_its_end():
+    assert links.read("temperature=50&top_k=1000")[0] == {"temperature": 2.0, "top_k": 200}
+
+
+def test_a_blank_seed_is_a_fresh_one_and_a_blank_draft_is_the_pairs_own():
+    assert links.read("seed=&draft=&target=") == ({"seed": None, "draft": "", "target": "default"}, [])
+
+
+def test_parameters_of_others_are_left_alone():
+    assert links.read("__theme=dark&trace=story&utm=x") == ({}, [])
+    assert links.read("&".join(f"a{i}=1" for i in range(200)))[0] == {}
+
+
+# --------------------------------------------------------------------------------------------------------- in the page
+
+
+def link_of(tab):
+    """What Copy link copies."""
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.page.evaluate("() => navigator.clipboard.writeText('')")
+    tab.menu("Copy link")
+    tab.until("() => /^(The link|Copying)/.test(document.querySelector('.sv-say').textContent)")
+    return tab.page.evaluate("() => navigator.clipboard.readText()")
+
+
+def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, open_tab):  # noqa: F811
+    first = open_tab(desk)
+    assert parse_qs(urlsplit(link_of(first)).query) == {}
+    first.prompt("Two & three = 5? + #%")
+    first.slide("k", 6)
+    first.choose("strategy", "prompt lookup")
+    first.slide("ngram", 2)
+    first.slide("temperature", 0)
+    first.open("Length and template")
+    first.slide("max-new-tokens", 30)
+    first.page.locator("#sv-chat input").uncheck()
+    link = link_of(first)
+    assert len(link) < 2000
+    second = open_tab(desk, url=link)
+    second.until("() => document.querySelector('#sv-prompt textarea').value === 'Two & three = 5? + #%'")
+    assert second.page.locator("#sv-ngram").is_visible()
+    assert link_of(second) == link
+    second.press("play")
+    second.wait_state("Finished")
+    changes = {"strategy": "prompt lookup", "k": 6, "temperature": 0, "max_new_tokens": 30, "chat": False}
+    assert second.output() == expected("Two & three = 5? + #%", **changes, options={"ngram": 2})
+
+
+def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_tab):  # noqa: F811
+    tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
+    assert "temperature must be a number from 0 to 100; you gave -3" in tab.say()
+    assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
+    assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0.7"
+    assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"
+    tab.steps_one_by_one(1)
+    assert "Not all" not in tab.say()
+
+
+def test_a_prompt_too_long_for_a_link_is_told(visit):  # noqa: F811
+    visit.prompt("a long prompt " * 200)
+    visit.menu("Copy link")
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('2000 are safe')")
+
+
+def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):  # noqa: F811
+    tab = open_tab(desk, "?trace=story")
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story” is a recording')")
+    assert parse_qs(urlsplit(link_of(tab)).query) == {"trace": ["story"]}
+    lost = open_tab(desk, "?trace=../../etc/passwd")
+    lost.until("() => document.querySelector('.sv-say').textContent.startsWith('There is no recording named')")
+    assert lost.place()[1] > 10

@@ -1,0 +1,242 @@
+"""Runs saved, opened and chosen from the gallery: whatever a file holds, the page shows a run or says one sentence."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+import specviz
+from specviz.settings import RunSettings
+from specviz.trace import Trace
+from specviz.ui import files, gallery, links, studio
+from specviz.ui.drive import Drivers
+from specviz.ui.files import Files
+from specviz.ui.shelf import Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitors
+from specviz.views import wire
+from tests.conftest import tiny_pair
+from tests.ui.test_page import chromium, desk, expected, lengthen, open_tab, visit, wait_pause  # noqa: F401
+
+VALUES = {"prompt": "w1 w2", "k": 3, "max_new_tokens": 12, "target": "target12", "draft": "draft12"}
+
+
+@pytest.fixture(scope="module")
+def trace():
+    settings = RunSettings(k=3, max_new_tokens=8, stop=("a\nb", "c"), options={"ngram": 2})
+    return specviz.run(tiny_pair("target12", "draft12"), "w1 w2", settings)
+
+
+# ---------------------------------------------------------------------------------------------------- without a browser
+
+
+def test_a_saved_run_is_exactly_the_trace_and_is_found_by_its_id_only():
+    visitors, turns = Visitors(), Turns()
+    someone = visitors.of("session")
+    someone.values = dict(VALUES)
+    shelf = Shelf(lambda target, draft, dtype, progress: tiny_pair(target, draft))
+    list(Drivers(shelf, turns).play(someone, float("inf")))
+    saver = Files(visitors, turns)
+    saved = saver.save({"r": someone.run_id})
+    assert saved == {"json": someone.run.trace().to_json(), "file": "specviz-w1-w2.json"}
+    assert Trace.from_json(saved["json"]).output_ids == tuple(someone.run.output_ids)
+    for asked in ({"r": ""}, {"r": "other"}, {"r": None}, {"r": ["x"]}, {}, None, "x", 3, {"name": "../x"}):
+        answer = saver.save(asked)
+        assert list(answer) == ["error"] and "\n" not in answer["error"]
+
+
+def test_an_opened_file_is_the_recording_of_its_trace(trace):
+    answer = json.loads(files.open_text(trace.to_json()))
+    assert answer["recording"] == json.loads(wire.pack(wire.recording(Trace.from_json(trace.to_json()))))
+    values, refused = links.check(answer["controls"])
+    assert refused == [] and values["stop"] == "a\\nb\nc" and values["ngram"] == 2 and values["prompt"] == "w1 w2"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "not text"),
+        (5, "not text"),
+        ("", "not a complete specviz trace"),
+        ("[]", "Not a specviz trace of schema"),
+        ("{}", "Not a specviz trace of schema"),
+        ('{"schema":1}', "not a complete specviz trace"),
+        ("NaN", "is not JSON"),
+        ("\x00\x01PNG", "not a complete specviz trace"),
+        ("[" * 100_000, "not a complete specviz trace"),
+        ("x" * 20_000_001, "larger than 20 MB"),
+    ],
+)
+def test_a_bad_file_is_one_sentence(text, sentence):
+    answer = json.loads(files.open_text(text))
+    assert list(answer) == ["error"] and sentence in answer["error"] and "\n" not in answer["error"]
+
+
+def test_a_file_changed_anywhere_is_shown_or_refused_but_never_fails(trace):
+    whole, chance = json.loads(trace.to_json()), random.Random(1)
+    strange = [None, -1, 1e999, 2.5, True, "x", "<b>", [], {}, [[1]], {"a": 1}, 10**400]
+
+    def places(node, path=()):
+        yield path
+        for key in node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+            yield from places(node[key], (*path, key))
+
+    every = [p for p in places(whole) if p]
+    refused = 0
+    for path in chance.sample(every, 400):
+        changed = json.loads(trace.to_json())
+        at = changed
+        for key in path[:-1]:
+            at = at[key]
+        if chance.random() < 0.3 and isinstance(at, dict):
+            del at[path[-1]]
+        else:
+            at[path[-1]] = chance.choice(strange)
+        answer = json.loads(files.open_text(json.dumps(changed)), parse_constant=pytest.fail)
+        assert ("recording" in answer) != ("error" in answer), path
+        refused += "error" in answer
+        if "error" in answer:
+            assert "\n" not in answer["error"], path
+    assert refused > 200
+
+
+def test_every_recording_of_the_gallery_is_there_with_its_baseline_and_as_it_is_said_to_be_made():
+    assert gallery.present() == list(gallery.RECORDINGS)
+    for name, plan in gallery.RECORDINGS.items():
+        recorded = gallery.read(name)
+        assert recorded.prompt == plan.prompt and recorded.baseline is not None, name
+        for step in recorded.steps:
+            assert step.settings == plan.settings(step.index), (name, step.index)
+        assert recorded.baseline.identical in (True, None), name
+        assert len(plan.line) <= 90 and len(plan.title) <= 40
+    assert {s.k for s in gallery.read("k-midway").steps} == {2, 4, 8}
+    assert all(t.drafter_prob is None for s in gallery.read("copy").steps for t in s.tokens)
+
+
+def test_the_studio_makes_a_recording_and_reads_it_back(tmp_path, monkeypatch):
+    plan = gallery.Recording("Tiny", "A line.", "w1 w2", RunSettings(k=2, max_new_tokens=9), {1: {"k": 3}})
+    monkeypatch.setitem(gallery.RECORDINGS, "tiny", plan)
+    made = studio.make(tiny_pair("target12", "draft12"), "tiny", tmp_path)
+    assert [s.k for s in made.steps] == [2] + [3] * (len(made.steps) - 1)
+    assert gallery.read("tiny", tmp_path) == made and made.baseline.tokens_per_s
+    assert "9 tokens in" in studio.told("tiny", made)
+
+
+# ------------------------------------------------------------------------------------------------------------ in the page
+
+
+def save(tab):
+    """Name and text of the file that Save run writes."""
+    with tab.page.expect_download() as waiting:
+        tab.menu("Save run")
+    return waiting.value.suggested_filename, waiting.value.path().read_text(encoding="utf-8")
+
+
+def open_file(tab, name, content):
+    tab.page.locator(".sv-runs input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": content}
+    )
+
+
+def wait_say(tab, words):
+    tab.until("(w) => document.querySelector('.sv-say').textContent.includes(w)", words)
+
+
+def test_a_run_is_saved_and_opened_again_and_looks_the_same(visit, desk, open_tab):  # noqa: F811
+    visit.press("play")
+    visit.wait_state("Finished")
+    name, text = save(visit)
+    saved = Trace.from_json(text)
+    assert name == "specviz-what-is-photosynthesis.json" and saved.to_json() == text
+    other = open_tab(desk)
+    open_file(other, "<b>my run</b>.json", text.encode())
+    wait_say(other, "“<b>my run</b>.json” is a recording of a real run")
+    assert other.state() == "Recording"
+    assert other.chips() == visit.chips() and other.headline() == visit.headline()
+    other.key("Home")
+    other.key("ArrowRight", 2)
+    other.wait_label(f"step 2 of {len(saved.steps)}")
+    assert "verify" in other.card()
+    assert save(other)[1] == text
+    other.press("play")
+    other.wait_state("Finished")
+    assert other.output() == expected()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"{}", "Not a specviz trace of schema 1"),
+        (b"\x89PNG\x00\xff", "not a complete specviz trace"),
+        (b" " * 20_000_001, "a trace may have at most 20"),
+    ],
+    ids=["another file", "a picture", "too large"],
+)
+def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence):  # noqa: F811
+    before = visit.chips()
+    open_file(visit, "notes.json", content)
+    wait_say(visit, sentence)
+    assert visit.say().startswith("“notes.json”") and visit.chips() == before and visit.state() == "Recording"
+
+
+def test_a_file_is_dropped_onto_the_page(visit, trace):  # noqa: F811
+    data = visit.page.evaluate_handle(
+        """(text) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], 'dropped.json', { type: 'application/json' }));
+            return data;
+        }""",
+        trace.to_json(),
+    )
+    for event in ("dragover", "drop"):
+        visit.page.dispatch_event(".sv-ribbon", event, {"dataTransfer": data})
+    wait_say(visit, "“dropped.json” is a recording")
+    visit.wait_label(f"step {len(trace.steps)} of {len(trace.steps)}")
+
+
+def test_a_recording_is_chosen_and_the_controls_follow_it(visit):  # noqa: F811
+    visit.menu("Code")
+    wait_say(visit, "“Code” is a recording of a real run — press Play for a live one.")
+    visit.until("() => document.querySelector('#sv-k input[type=number]').value === '6'")
+    visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", gallery.RECORDINGS["code"].prompt)
+    assert visit.output() == [
+        t[1]
+        for s in map(wire.step, gallery.read("code").steps)
+        for t in [*(t for t in s["tok"] if t[2] == "a"), *([s["ex"]] if s["ex"] else [])]
+    ]
+    visit.press("play")
+    visit.wait_state("Finished")
+    assert visit.output() == expected(gallery.RECORDINGS["code"].prompt, k=6, strategy="greedy", temperature=0)
+
+
+def test_a_recording_over_a_live_run_pauses_it_and_play_goes_on_with_it(visit):  # noqa: F811
+    lengthen(visit)
+    visit.run_live()
+    visit.wait_steps(5)
+    visit.menu("Story")
+    wait_say(visit, "“Story” is a recording of a real run — press Play to go on with your run.")
+    visit.page.wait_for_timeout(400)  # late frames of the run must not take the screen
+    assert visit.state() == "Recording" and "lighthouse" in "".join(visit.chips("p"))
+    visit.press("play")
+    visit.wait_state("Running")
+    visit.wait_steps(8)
+    assert "photosynthesis" in "".join(visit.chips("p"))
+    wait_pause(visit)
+    visit.key("Home")
+    visit.key("ArrowRight", 3)
+    visit.wait_label(f"step 3 of {visit.place()[1]}")
+    assert visit.output() == expected()[: len(visit.output())] != []
+
+
+def test_the_menu_is_used_from_the_keyboard(visit):  # noqa: F811
+    opener = visit.page.get_by_role("button", name="Runs: recordings, files and links")
+    opener.focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".sv-recording").first.wait_for()
+    assert opener.get_attribute("aria-expanded") == "true"
+    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Escape")
+    assert opener.get_attribute("aria-expanded") == "false"
+    assert visit.page.evaluate("() => document.activeElement.className").startswith("sv-button sv-runs-open")
