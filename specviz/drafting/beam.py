@@ -1,8 +1,9 @@
 """Beam search: the draft model's likeliest continuations, K tokens long, as one tree.
 
-At each place every beam is continued by its likeliest tokens and the `width` best by total log-probability go on. What
-the last beams have in common is one branch, so the target reads the whole tree in one pass. Example, width 2: the beams
-``a b`` and ``a c`` become the tree a → (b, c), three nodes.
+At each place every beam is continued by its likeliest tokens and the `width` best by total log-probability go on. Every
+beam that was kept anywhere is a branch, also one that later fell behind: the draft model has read it already, and the
+last beams alone often begin with the same token, which leaves the target no choice where it matters most. What beams
+have in common is one branch. Example, width 2: ``a`` and ``z``, then ``a b`` and ``a c``, make the tree a → (b, c), z.
 
 All tokens were chosen, none drawn: each is a point mass. Siblings are ordered by the draft's probability, best first.
 The search uses the draft's own softmax after the repetition penalty; temperature and filters have no part in it.
