@@ -28,7 +28,7 @@ async function saveChart(chart, kind) {
   delete layout.width;
   delete layout.height;
   Object.assign(layout, {
-    title, showlegend: true, legend: { orientation: 'h', x: 0.5, xanchor: 'center', y: -0.2, yanchor: 'top' },
+    title, showlegend: true, legend: { orientation: 'h', traceorder: 'normal', x: 0.5, xanchor: 'center', y: -0.2, yanchor: 'top' },
     paper_bgcolor: page, plot_bgcolor: page, margin: { l: 70, r: 30, t: 60 + (layout.margin?.t || 0), b: 90 },
     font: { ...layout.font, size: 15, family: style.fontFamily },
   });
