@@ -19,7 +19,7 @@ from specviz.verification import RULES
 from specviz.verification.speculative import SpeculativeSampling
 from tests import tiny
 
-RUNS = 1500
+RUNS = 1000
 START = 3
 FILTERS = {"plain": {}, "top-k and top-p": {"top_k": 5, "top_p": 0.8}, "temperature 2": {"temperature": 2.0}}
 DRAFTING = [(s, r) for s in STRATEGIES if s != "none" for r in RULES if RULES[r].lossless]
