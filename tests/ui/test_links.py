@@ -152,3 +152,26 @@ def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):  #
     lost = open_tab(desk, "?trace=../../etc/passwd")
     lost.until("() => document.querySelector('.sv-say').textContent.startsWith('There is no recording named')")
     assert lost.place()[1] > 10
+
+
+def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit):  # noqa: F811
+    visit.steps_one_by_one(1)
+    visit.open("Models")
+
+    def chosen():
+        return visit.page.locator("#sv-pair input").input_value()
+
+    visit.page.locator("#sv-pair input").click()
+    visit.page.get_by_role("option", name="SmolLM2 360M ← 135M").click()
+    visit.wait_state("Stopped by an error")  # the tests' loader knows no such model
+    assert visit.say() == "There is no model named SmolLM2-360M-Instruct; check the name."
+    assert visit.page.locator("#sv-target input").input_value() == "SmolLM2-360M-Instruct"
+    assert visit.page.locator("#sv-draft input").input_value() == "SmolLM2-135M-Instruct"
+    assert "not run by us" in visit.page.locator("#sv-pair").text_content()
+    visit.page.locator("#sv-pair input").click()
+    visit.page.get_by_role("option", name="SmolLM2 135M ← 10M draft").click()
+    visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready; press Play.'")
+    assert visit.label() == "step 1 of 1"
+    visit.write_in("target", "evil")
+    visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
+    assert chosen() == "own choice"
