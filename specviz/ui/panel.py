@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 import gradio as gr
 
@@ -16,6 +17,8 @@ from specviz.drafting import STRATEGIES
 from specviz.models.catalogue import PAIRS
 from specviz.models.standing import standing
 from specviz.ui import controls, links
+from specviz.ui.files import controls_of
+from specviz.ui.gallery import present, read
 from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
@@ -77,6 +80,7 @@ class Panel:
         if visitor is not None:
             return visitor, self.standing(visitor), ""
         values, refused = links.read(query)
+        values = recorded(query) | values
         return visitors.of(session), {n: v for n, v in values.items() if n in self.names}, links.told(refused)
 
     def standing(self, visitor: Visitor) -> dict[str, Any]:
@@ -91,6 +95,12 @@ class Panel:
         known = json.dumps({"names": self.names, "usual": self.usual, "most": links.MAX_LINK}).replace("<", "\\u003c")
         event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
         return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"
+
+
+def recorded(query: str) -> dict[str, Any]:
+    """Where the controls stand for the recording that an address names, so that Play runs live what is seen."""
+    name = parse_qs(query.removeprefix("?")).get("trace", [""])[-1]
+    return links.check(controls_of(read(name)))[0] if name in present() else {}
 
 
 def note(visitor: Visitor, say: str) -> Any:
