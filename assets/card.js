@@ -1,6 +1,7 @@
 // The step card: one step under the glass. Draft lane (what was proposed, with q) above verify lane (p, the rule's
-// formula filled in, the coin against its threshold, the verdict), then the correction or bonus. Choosing a token asks
-// place.js for the two distributions there. Drawn for the last step on screen only.
+// formula filled in, the coin against its threshold, the verdict), then the correction or bonus. A tree is drawn by
+// tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
+// there. Drawn for the last step on screen only.
 
 function makeCard(host, store, ask) {
   const card = el('section', 'sv-card');
@@ -9,36 +10,51 @@ function makeCard(host, store, ask) {
   scroll.tabIndex = 0;
   scroll.setAttribute('role', 'region');
   scroll.setAttribute('aria-label', 'Draft lane and verify lane');
-  add(card, add(el('div', 'sv-card-head'), title, sub), scroll);
+  const top = add(el('div', 'sv-card-head'), title, sub);
+  add(card, top);
   host.append(card);
+  const tree = makeTree(card, (j) => choose(j), (j) => tip(j));
+  card.append(scroll);
   const place = makePlace(card);
-  let step = null, chosen = 0, heads = [];
+  // cells: what of the lanes belongs to which token, and from which part of a step on it is known
+  let step = null, chosen = 0, heads = [], cells = [];
 
   function choose(j) {
     chosen = j;
     heads.forEach(([at, node]) => node.setAttribute('aria-pressed', String(at === j)));
+    tree.select(j);
     place.show(step, j, store.details.get(step.i));
+  }
+
+  function tip(j) {
+    const detail = store.details.get(step.i);
+    return tokenTip(j < 0 ? step.ex : step.tok[j], step, detail && (j < 0 ? detail.ex : detail.tok[j]));
   }
 
   function head(token, j) {
     const letter = token[FATE], node = button('sv-chip sv-pick sv-' + (letter === 'b' && step.k === 0 ? 't' : letter), token[SHOWN],
       token[SHOWN] + ', ' + fateWord(letter, step.k) + ': show its place', () => choose(j));
     node.dir = 'auto';
-    node._tip = () => {
-      const detail = store.details.get(step.i);
-      return tokenTip(token, step, detail && (j < 0 ? detail.ex : detail.tok[j]));
-    };
+    node._tip = () => tip(j);
     heads.push([j, node]);
     return node;
   }
 
-  function row(table, name, explain, cells, last, cls) {
+  function row(table, name, explain, order, known, contents, last, cls) {
     const tr = el('tr', cls), th = el('th', '', name);
     th.scope = 'row';
     th._tip = () => [name, explain];
     tr.append(th);
-    for (const cell of cells) tr.append(add(el('td'), cell));
-    if (last) tr.append(add(el('td', 'sv-extra'), last));
+    contents.forEach((content, i) => {
+      const td = add(el('td'), content);
+      tr.append(td);
+      cells.push([td, order[i], known]);
+    });
+    if (last) {
+      const td = add(el('td', 'sv-extra'), last);
+      tr.append(td);
+      cells.push([td, -1, known]);
+    }
     table.append(tr);
   }
 
@@ -62,30 +78,31 @@ function makeCard(host, store, ask) {
   function lanes() {
     const table = el('table'), tok = step.tok, ex = step.ex;
     heads = [];
-    const point = pointMass(step), depth = depths(tok), tree = depth.some((d, j) => d !== j + 1);
-    const order = tok.map((_, j) => j).sort((a, b) => depth[a] - depth[b] || a - b);
-    const each = (make) => order.map((j) => make(tok[j], j));
-    row(table, tok.length ? 'draft' : 'token', 'The drafted tokens in the order drafted' + (tree ? ', by depth in the tree' : '') +
-      '; after the bar, what the target added.',
-      each((t, j) => (tree ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('depth ' + depth[j], 'sv-muted')) : head(t, j))),
-      ex && head(ex, -1), 'sv-lane-draft');
+    cells = [];
+    const point = pointMass(step), depth = depths(tok), forked = isTree(tok);
+    const order = forked ? walkOrder(tok) : tok.map((_, j) => j);
+    const lane = (name, explain, known, make, last, cls) => row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
+    lane(forked ? 'tested' : tok.length ? 'draft' : 'token', (forked ? 'The tokens of the tree that the target tested, in the order of the walk'
+      : 'The drafted tokens in the order drafted') + '; after the bar, what the target added.', 'draft',
+    (t, j) => (forked ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('place ' + depth[j], 'sv-muted')) : head(t, j)),
+    ex && head(ex, -1), 'sv-lane-draft');
     if (tok.length) {
-      row(table, 'q', 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
-        each((t) => text(prob(t[Q]))), ex && text('–', 'sv-muted'), 'sv-lane-q');
+      lane('q', 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
+        'draft', (t) => text(prob(t[Q])), ex && text('–', 'sv-muted'), 'sv-lane-q');
     }
-    row(table, 'p', 'The chance the target gives this token, after temperature and filters.', each((t) => text(prob(t[P]))),
+    lane('p', 'The chance the target gives this token, after temperature and filters.', 'score', (t) => text(prob(t[P])),
       ex && text(prob(ex[P])), 'sv-lane-p');
     if (tok.length) {
-      row(table, 'accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.',
-        each((t) => {
-          const formula = acceptFormula(t, step);
-          return some(t[ACCEPT]) ? add(el('span', 'sv-two'), text(prob(t[ACCEPT]), 'sv-strong'), text(formula, 'sv-muted')) : text('–', 'sv-muted');
-        }), ex && text(ex[FATE] === 's' ? 'correction' : 'extra', 'sv-muted'));
-      row(table, 'coin', 'A number between 0 and 1, drawn once for this place. Below the threshold the token is kept.',
-        each(coin), ex && text(some(ex[COIN]) ? prob(ex[COIN]) : '–', 'sv-muted'));
+      lane('accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.', 'score', (t) => {
+        const formula = acceptFormula(t, step);
+        return some(t[ACCEPT]) ? add(el('span', 'sv-two'), text(prob(t[ACCEPT]), 'sv-strong'), text(formula, 'sv-muted')) : text('–', 'sv-muted');
+      }, ex && text(ex[FATE] === 's' ? 'correction' : 'extra', 'sv-muted'));
+      lane('coin', 'A number between 0 and 1, drawn once for this place. Below the threshold the token is kept.', 'verdict',
+        coin, ex && text(some(ex[COIN]) ? prob(ex[COIN]) : '–', 'sv-muted'));
     }
-    row(table, 'fate', 'What became of the token.', each(verdict), ex && verdict(ex), 'sv-lane-fate');
+    lane('fate', 'What became of the token.', 'verdict', verdict, ex && verdict(ex), 'sv-lane-fate');
     scroll.replaceChildren(table);
+    tree.draw(step);
   }
 
   // The first place where something was decided against the draft is the most telling one.
@@ -104,6 +121,7 @@ function makeCard(host, store, ask) {
         setText(title, store.head ? 'Only the prompt so far' : 'Step card');
         setText(sub, store.head ? 'Press Step: the draft proposes, the target checks.' : 'Each step of a run is taken apart here.');
         scroll.replaceChildren();
+        tree.draw(null);
         place.clear();
         return;
       }
@@ -122,11 +140,21 @@ function makeCard(host, store, ask) {
     // Details of the step on the card have come.
     detailed(i) { if (step && step.i === i) choose(chosen); },
     forget() { step = undefined; },
+    top,
+    // While a step is told (slow.js): shows what is known by now. null: all of it, as ever.
+    tell(view) {
+      card.classList.toggle('sv-telling', !!view);
+      // the lanes of a tree hold tested tokens only, so which those are is told by the verdicts
+      const early = view && !isTree(step.tok) ? { draft: true, score: view.scored } : {};
+      for (const [td, j, known] of cells) {
+        const now = view ? view.of(j) : 'done';
+        td.classList.toggle('sv-wait', now === 'wait' || (now === 'pending' && !early[known]));
+      }
+      for (const [j, node] of heads) node.classList.toggle('sv-pending', !!view && view.of(j) === 'pending');
+      tree.tell(view);
+      if (view && some(view.at) && view.at !== chosen && view.of(view.at) === 'done') choose(view.at);
+      card.classList.toggle('sv-untold', !!view && !view.open);
+    },
+    settle() { if (step && (step.ex || step.tok.length)) choose(first()); },
   };
-}
-
-function depths(tok) {
-  const depth = [];
-  tok.forEach((t, j) => { depth[j] = t[PARENT] >= 0 && t[PARENT] < j ? depth[t[PARENT]] + 1 : 1; });
-  return depth;
 }

@@ -3,20 +3,29 @@
 // (its script is held to 3 %, the browser's painting after it is not seen from here).
 // Without Plotly the rest of the page works and the charts say so.
 
+// Which column places a row on the x axis, for marks and lines and for bars.
+const AXES = {
+  steps: { title: 'step', point: 'step', bar: 'step' },
+  tokens: { title: 'output tokens', point: 'x_end', bar: 'x_mid' },
+};
 const MIN_GAP = 400, DUTY = 33;
 
 function makeCharts(host, store) {
-  const grid = el('div', 'sv-charts'), charts = [];
-  host.append(grid);
-  let last = 0, cost = 0, timer = 0, theme = null, top = {};
+  const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [];
+  room.setAttribute('aria-label', 'Charts');
+  let last = 0, cost = 0, timer = 0, theme = null, top = {}, axis = 'steps';
+  add(room, chartTools(store, (name) => { axis = name; if (charts.length) api.retheme(); }), grid);
+  host.append(room);
 
   for (const { name, figure } of CONFIG.figures) {
     const meta = figure.layout.meta, box = el('figure', 'sv-chart'), plot = el('div', 'sv-plot'), words = el('span', 'sv-sr');
     box.setAttribute('aria-label', meta.title);
     plot.setAttribute('role', 'img');
     plot.setAttribute('aria-label', meta.title);
-    add(grid, add(box, caption(figure), plot, words));
-    charts.push({ name, figure, meta, box, plot, seen: true, made: false, stale: true, at: 0 });
+    const chart = { name, figure, meta, box, plot, seen: true, made: false, stale: true, at: 0 };
+    box.hidden = !!meta.needs;
+    add(grid, add(box, caption(figure), plot, saveButtons(chart), words));
+    charts.push(chart);
   }
   const eye = 'IntersectionObserver' in window ? new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -78,19 +87,23 @@ function makeCharts(host, store) {
 
   function fill(chart, tables) {
     const { figure, meta, plot } = chart;
-    const update = { x: [], y: [], customdata: [], text: [] };
-    for (const { meta: m } of figure.data) {
+    const update = { x: [], y: [], customdata: [], text: [] }, by = AXES[meta.over === 'steps' ? axis : 'steps'];
+    // bars of tokens are as wide as their step is long; undefined leaves a trace alone, null lets plotly choose
+    update.width = figure.data.map((t) => (t.type !== 'bar' ? undefined : by.title === 'step' ? null : tables.steps.x_wide.map((w) => 0.85 * w)));
+    if (meta.over !== 'steps') delete update.width;
+    for (const { meta: m, type } of figure.data) {
       const table = tables[m.table];
-      update.x.push(table[m.x]);
+      update.x.push(table[m.x === 'step' ? by[type === 'bar' ? 'bar' : 'point'] : m.x]);
       update.y.push(table[m.y]);
       update.customdata.push(m.custom.length ? table[m.x].map((_, i) => m.custom.map((name) => table[name][i])) : null);
       update.text.push(m.text ? table[m.text] : null);
     }
-    const size = meta.over === 'steps' ? Math.max(store.n, 1) : Math.max(tables.positions.position.length, 1);
-    const room = roomFor(size, meta.over), layout = { 'xaxis.range': [0.5, room + 0.5] };
+    const size = meta.over !== 'steps' ? tables.positions.position.length : axis === 'steps' ? store.n : store.sum(store.n).tokens;
+    const room = roomFor(Math.max(size, 1), meta.over), layout = { 'xaxis.range': [0.5, room + 0.5] };
+    if (meta.over === 'steps') layout['xaxis.title.text'] = by.title;
     if (meta.over === 'positions') layout['xaxis.dtick'] = size > 16 ? 4 : 1;
     if (meta.grow) layout['yaxis.range'] = [0, ceiling(chart, update)];
-    if (meta.changes) Object.assign(layout, marks(plot.clientWidth / room));
+    if (meta.changes) Object.assign(layout, marks(plot.clientWidth / room, axis));
     window.Plotly.update(plot, update, layout);
     const table = tables[meta.over], words = sentence(meta.says, table);
     plot.setAttribute('aria-label', meta.title + ': ' + (words || 'nothing yet'));
@@ -107,18 +120,21 @@ function makeCharts(host, store) {
     const bars = chart.figure.data.map((t, i) => (t.type === 'bar' ? update.y[i] : null)).filter(Boolean);
     let high = 0;
     const sums = bars.length ? bars[0].map((_, i) => bars.reduce((s, b) => s + (b[i] || 0), 0)) : [];
-    // one slow step must not flatten the others: the axis follows the 98th percentile of longer runs
-    const sorted = sums.length > 40 ? Float64Array.from(sums).sort() : null;
-    high = sorted ? sorted[Math.floor(sorted.length * 0.98)] : Math.max(0, ...sums);
-    update.y.forEach((y, i) => { if (chart.figure.data[i].type !== 'bar' && some(y[0])) high = Math.max(high, y[y.length - 1]); });
+    for (const values of [sums, ...update.y.filter((_, i) => chart.figure.data[i].type !== 'bar')]) high = Math.max(high, crest(values));
     return (top[chart.name] = Math.max(top[chart.name] || 0, niceCeil(high * 1.08)));
   }
 
+  // One odd step must not flatten the others: the axis follows the 98th percentile of longer runs.
+  function crest(values) {
+    const known = values.filter(some);
+    return known.length > 40 ? Float64Array.from(known).sort()[Math.floor(known.length * 0.98)] : Math.max(0, ...known);
+  }
+
   // A dotted line where a setting changed; its words stand above the plot in up to three rows, where they have room.
-  function marks(pxPerStep) {
+  function marks(pxPerStep, axis) {
     const shapes = [], annotations = [], rule = isDark() ? '#9ca3af' : '#6b7280', ends = [-1, -1, -1];
     for (const { step, label } of store.changes.filter((c) => c.step <= store.shown).slice(-40)) {
-      const x = step - 0.5, at = x * pxPerStep, row = ends.findIndex((end) => end < at);
+      const x = (axis === 'steps' ? step - 1 : store.sums[step - 1].tokens) + 0.5, at = x * pxPerStep, row = ends.findIndex((end) => end < at);
       shapes.push({ type: 'line', xref: 'x', yref: 'paper', x0: x, x1: x, y0: 0, y1: 1, line: { color: rule, width: 1, dash: 'dot' } });
       if (row < 0) continue;
       ends[row] = at + 8 + 6.4 * label.length;
@@ -136,6 +152,7 @@ function makeCharts(host, store) {
     if (!window.Plotly) return;
     const start = performance.now(), dark = isDark();
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }
+    for (const chart of charts) if (chart.meta.needs) reveal(chart);
     const todo = charts.filter((c) => c.seen && (c.stale || !c.made) && c.plot.clientWidth).sort((a, b) => a.at - b.at);
     const tables = {};
     for (const chart of all ? todo : todo.slice(0, 1)) {
@@ -148,6 +165,12 @@ function makeCharts(host, store) {
     last = performance.now();
     cost = last - start;
     if (!all && todo.length > 1) later();
+  }
+
+  // A chart that needs what has not been measured is not there.
+  function reveal(chart) {
+    const column = stepTable(store, store.shown, 1)[chart.meta.needs];
+    chart.box.hidden = !some(column[column.length - 1]);
   }
 
   function later() {

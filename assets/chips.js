@@ -2,8 +2,6 @@
 // store's records and nothing else. Where groups go is the ribbon's business.
 // A group knows its step and which tokens its chips are, so that thousands of chips need carry nothing.
 
-const ORDER = { a: 0, r: 1, u: 2 };
-
 function chipNode(cls, shown) {
   const chip = el('span', 'sv-chip ' + cls);
   chip.dir = 'auto';
@@ -19,25 +17,37 @@ function lineBreaks(parent, count) {
 
 const tokenChip = (step, token) => chipNode('sv-' + (token[FATE] === 'b' && step.k === 0 ? 't' : token[FATE]), token[SHOWN]);
 
-// Accepted, then refused, then untested drafts, then what the target added.
+// The draft in its order, then what the target added. Of a tree the winning branch alone is text; the rest of it hangs
+// on one mark.
 function stepGroup(step) {
-  const group = el('span', 'sv-step'), order = step.tok.map((token, j) => [token, j]);
+  const group = el('span', 'sv-step'), tree = isTree(step.tok), order = step.tok.map((_, j) => j);
   group._step = step.i;
-  if (step.tok.some((t, j) => j && ORDER[t[FATE]] < ORDER[step.tok[j - 1][FATE]])) {
-    order.sort((a, b) => ORDER[a[0][FATE]] - ORDER[b[0][FATE]] || a[1] - b[1]);
-  }
-  group._order = order.map(([, j]) => j).concat(step.ex ? -1 : []);
-  for (const [token] of order) {
+  group._order = (tree ? order.filter((j) => step.tok[j][FATE] === 'a') : order).concat(step.ex ? -1 : []);
+  for (const j of group._order) {
+    const token = j < 0 ? step.ex : step.tok[j];
+    if (tree && j < 0) group.append(forkMark(step));
     group.append(tokenChip(step, token));
     // a discarded line break breaks no line
-    if (token[FATE] === 'a') lineBreaks(group, token[BREAKS]);
+    if (!'ru'.includes(token[FATE])) lineBreaks(group, token[BREAKS]);
   }
-  if (step.ex) {
-    group.append(tokenChip(step, step.ex));
-    lineBreaks(group, step.ex[BREAKS]);
-  }
+  if (tree && !step.ex) group.append(forkMark(step));
   if (step.stop) group.append(el('span', 'sv-stop', '■ ' + (step.stop === 'eos' ? 'end token' : step.stop)));
   return group;
+}
+
+const FORK_SHOWS = 3;
+
+// What a tree drafted besides its winning branch: how many of how many, the refused by name, the untested by number.
+function forkMark(step) {
+  const mark = el('span', 'sv-fork'), rest = el('span', 'sv-fork-rest'), c = countStep(step);
+  const icon = svg('svg', { viewBox: '0 0 10 12', class: 'sv-fork-icon', 'aria-hidden': 'true' }, svg('path', { d: 'M5 12V8M5 8L1.5 4V0M5 8L8.5 4V0' }));
+  const refused = walkOrder(step.tok).filter((j) => step.tok[j][FATE] === 'r');
+  for (const j of refused.slice(0, FORK_SHOWS)) rest.append(el('bdi', 'sv-fork-r', clip(step.tok[j][SHOWN])));
+  if (refused.length > FORK_SHOWS) rest.append(el('span', 'sv-fork-r sv-fork-more', '+' + (refused.length - FORK_SHOWS)));
+  const untested = c.drafted - c.accepted - c.rejected;
+  if (untested) rest.append(el('span', 'sv-fork-u', look('u').mark + ' ' + untested));
+  mark._tip = () => forkTip(step);
+  return add(mark, icon, document.createTextNode(c.drafted - c.accepted + ' of ' + c.drafted), rest);
 }
 
 function promptGroup(prompt, at, count) {
@@ -57,7 +67,9 @@ function splitGroup(group, at) {
   const rest = group.cloneNode(false), chips = chipsOf(group);
   rest.classList.add('sv-rest');
   Object.assign(rest, { _step: group._step, _order: group._order, _prompt: group._prompt, _skip: (group._skip || 0) + at });
-  for (let node = chips[at]; node;) {
+  const mark = chips[at]?.previousSibling;
+  // the mark of a tree stays with what follows it
+  for (let node = mark?.classList?.contains('sv-fork') ? mark : chips[at]; node;) {
     const next = node.nextSibling;
     rest.append(node);
     node = next;

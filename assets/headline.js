@@ -28,12 +28,15 @@ function makeHeadline(host, store) {
     ].filter(Boolean)),
     alpha: figure('alpha', (f) => f.tested ? [
       'Acceptance rate α = accepted ÷ tested = ' + f.accepted + ' ÷ ' + f.tested + ' = ' + fixed(f.alpha, 3),
-      'Tested are all drafted tokens up to and including the first refusal of each step.',
+      ...(f.trees ? [
+        'Counted by place: one where any sibling was accepted counts as accepted, one where all were refused ends the step.',
+        'By candidate, each sibling for itself: ' + f.accepted + ' of ' + (f.accepted + f.rejected) + ' tested tokens accepted.',
+      ] : ['Tested are all drafted tokens up to and including the first refusal of each step.']),
     ] : ['Acceptance rate α = accepted ÷ tested', 'Nothing has been drafted, so there is nothing to accept.']),
     share: figure('share', (f) => f.drafted ? [
       'Drafted share = accepted ÷ drafted = ' + f.accepted + ' ÷ ' + f.drafted + ' = ' + fixed(f.share, 3),
       'It falls as K grows although the models stay the same, since tokens after a refusal count as drafted. ' +
-        'On average ' + (f.drafted / f.steps).toFixed(1) + ' tokens were drafted a step.',
+        (f.trees ? 'All tokens of a tree count. ' : '') + 'On average ' + (f.drafted / f.steps).toFixed(1) + ' tokens were drafted a step.',
     ] : ['Drafted share = accepted ÷ drafted', 'Nothing has been drafted.']),
     tau: figure('tau', (f) => f.steps ? [
       'Block efficiency τ = tokens ÷ target passes = ' + f.tokens + ' ÷ ' + f.steps + ' = ' + fixed(f.tau, 3),
@@ -54,7 +57,7 @@ function makeHeadline(host, store) {
       const f = store.figures();
       set.tokens(plural(f.tokens, 'token'), 'in ' + plural(f.steps, 'target pass', 'target passes'));
       set.alpha('α ' + (f.tested ? fixed(f.alpha) : '–'),
-        f.tested ? '(' + f.accepted + ' of ' + f.tested + ' tested)' : 'no drafts');
+        f.tested ? '(' + f.accepted + ' of ' + f.tested + (f.trees ? ' places)' : ' tested)') : 'no drafts');
       set.share(f.drafted ? fixed(f.share) : '–', f.drafted ? 'of ' + f.drafted + ' drafted' : 'no drafts');
       set.tau('τ ' + fixed(f.tau), 'per pass');
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);

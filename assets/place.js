@@ -9,16 +9,18 @@ function makePlace(host) {
 
   // Node whose continuation token j is; the target's own token follows the last accepted one.
   function nodeOf(step, j) {
-    if (j >= 0) return step.tok[j][PARENT] ?? -1;
-    let node = -1;
-    step.tok.forEach((t, at) => { if (t[FATE] === 'a') node = at; });
-    return node;
+    return j >= 0 ? parentOf(step.tok[j]) : pathEnd(step.tok);
   }
 
   function residualOf(step, place, use) {
-    const refused = step.tok.map((t, at) => [t, at]).filter(([t]) => t[FATE] === 'r' && (t[PARENT] ?? -1) === place.node);
-    if (refused.length !== 1 || step.T === 0 || !some(place.beta)) return null;
-    const [token] = refused[0];
+    const refused = step.tok.filter((t) => t[FATE] === 'r' && parentOf(t) === place.node);
+    if (!refused.length || step.T === 0 || !some(place.beta)) return null;
+    const [token] = refused, siblings = childrenOf(step.tok, place.node).length;
+    if (siblings > 1) {
+      // chosen siblings: p without those refused; what drawn ones leave needs whole distributions
+      const gone = new Set(refused.map((t) => t[ID])), rest = 1 - refused.reduce((sum, t) => sum + t[P], 0);
+      return pointMass(step) && rest > 1e-4 ? (c) => (gone.has(c[ID]) ? 0 : (c[use.p] || 0) / rest) : null;
+    }
     if (step.ru === 'speculative sampling' && place.beta < 1) {
       return (c) => Math.max(0, (c[use.p] || 0) - (c[use.q] || 0)) / (1 - place.beta);
     }
@@ -56,21 +58,25 @@ function makePlace(host) {
         : detail ? 'No candidates were kept for this place.' : 'The candidates appear when the run rests on this step.');
       return;
     }
-    const cold = step.T === 0, drafted = step.tok.some((t) => (t[PARENT] ?? -1) === node);
+    const cold = step.T === 0, siblings = childrenOf(step.tok, node).length, drafted = siblings > 0;
+    const chosen = drafted && pointMass(step), several = siblings > 1;
     // columns of a candidate on the wire: id, shown, q, p, drafter's own, target's own
-    const use = cold ? { q: 4, p: 5 } : { q: 2, p: 3 };
+    // several chosen siblings are a point mass each, so no one q tells of them all: the draft's own probability does
+    const use = cold ? { q: 4, p: 5 } : { q: chosen && several ? 4 : 2, p: 3 };
     const left = residualOf(step, place, use), hasDraft = place.cand.some((c) => some(c[use.q]));
     const words = [];
-    if (some(place.beta)) words.push('overlap β = ' + fixed(place.beta, 3) + (step.ru === 'speculative sampling' ? ': the chance to be accepted here' : ''));
-    else if (!drafted) words.push('nothing drafted here: the target draws from p');
+    if (some(place.beta)) {
+      words.push('overlap β = ' + fixed(place.beta, 3) + (step.ru !== 'speculative sampling' ? ''
+        : several ? ': the chance that the first of ' + siblings + ' siblings is accepted' : ': the chance to be accepted here'));
+    } else if (!drafted) words.push('nothing drafted here: the target draws from p');
     if (cold) words.push('temperature 0: the likeliest token has all the mass; bars show the models’ own probabilities');
-    else if (pointMass(step) && drafted) words.push('the draft is a point mass (q = 1)');
-    if (left) words.push(step.ru === 'speculative sampling' ? 'left = max(0, p − q) ÷ (1 − β)' : 'left = p without the refused token');
+    else if (chosen) words.push(several ? 'each sibling is a point mass (q = 1); q shows the draft model’s own probability' : 'the draft is a point mass (q = 1)');
+    if (left) words.push(several ? 'left = p without the refused siblings' : step.ru === 'speculative sampling' ? 'left = max(0, p − q) ÷ (1 − β)' : 'left = p without the refused token');
     setText(note, words.join(' · '));
     const values = place.cand.flatMap((c) => [c[use.q] || 0, c[use.p] || 0, left ? left(c) : 0]);
     const scale = Math.min(1, niceCeil(Math.max(0.05, ...values)));
-    const tried = new Set(step.tok.filter((t) => (t[PARENT] ?? -1) === node).map((t) => t[ID]));
-    const out = nodeOf(step, -1) === node && step.ex ? step.ex[ID] : (step.tok.find((t) => t[FATE] === 'a' && (t[PARENT] ?? -1) === node) || [])[ID];
+    const tried = new Set(step.tok.filter((t) => parentOf(t) === node).map((t) => t[ID]));
+    const out = nodeOf(step, -1) === node && step.ex ? step.ex[ID] : (step.tok.find((t) => t[FATE] === 'a' && parentOf(t) === node) || [])[ID];
     const lines = [line('sv-row-head', [['token', 'columnheader'], ['0 – ' + scale, 'columnheader', 'sv-scale'],
       hasDraft ? ['q', 'columnheader', 'sv-key-q'] : [''], ['p', 'columnheader', 'sv-key-p'], left ? ['left', 'columnheader', 'sv-key-left'] : ['']])];
     for (const c of place.cand) {
@@ -85,7 +91,7 @@ function makePlace(host) {
       lines.push(line(left ? 'sv-row-3' : '', [[name, 'rowheader'], [track], [hasDraft ? prob(c[use.q] ?? 0) : ''], [prob(p)], [left ? prob(r) : '']]));
     }
     const rest = (key) => Math.max(0, 1 - place.cand.reduce((s, c) => s + (c[key] || 0), 0));
-    lines.push(line('sv-row-tail', [['all others', 'rowheader'], [''], [hasDraft ? prob(cold ? rest(4) : place.qt) : ''],
+    lines.push(line('sv-row-tail', [['all others', 'rowheader'], [''], [hasDraft ? prob(use.q === 4 ? rest(4) : place.qt) : ''],
       [prob(cold ? rest(5) : place.pt)], ['']]));
     rows.replaceChildren(...lines);
   }

@@ -192,7 +192,7 @@ function makeRibbon(host, store, onPick) {
       for (; drawn < store.n; drawn++) {
         const step = store.steps[drawn], group = stepGroup(step);
         if (slow) group.classList.add('sv-new');
-        put(room(step.i), group, step.tok.length + 1);
+        put(room(step.i), group, group._order.length);
       }
       const moved = store.shown !== lastShown;
       // following the end: only the newest chunks can have anything to hide or show
@@ -204,6 +204,7 @@ function makeRibbon(host, store, onPick) {
       else if (moved) scrollTo(now);
       lastShown = store.shown;
     },
+    groups: (i) => partsOf(i),
     // After a change of width or type size the lines fall elsewhere: lay the chunks out anew.
     relay() {
       const keep = box.scrollTop / Math.max(1, box.scrollHeight), stay = pinned;

@@ -81,13 +81,13 @@ function makeLegend(host, root, store, onResize) {
     item.firstChild.setAttribute('aria-hidden', 'true');
     list.append(item);
   }
-  const toggle = (text, key, on, change) => {
+  const toggle = (text, key, on, change, resizes = true) => {
     const node = button('sv-toggle', text, text, () => set(node.getAttribute('aria-pressed') !== 'true'));
     const set = (value) => {
       node.setAttribute('aria-pressed', String(value));
       change(value);
       try { localStorage.setItem('specviz.' + key, value ? '1' : '0'); } catch { /* private window */ }
-      if (parts.ribbon) onResize();
+      if (resizes && parts.ribbon) onResize();
     };
     let start = on;
     try { const kept = localStorage.getItem('specviz.' + key); if (kept !== null) start = kept === '1'; } catch { /* same */ }
@@ -96,12 +96,15 @@ function makeLegend(host, root, store, onResize) {
     return node;
   };
   const discarded = toggle('Discarded drafts', 'discarded', true, (on) => root.classList.toggle('sv-clean', !on));
+  const slow = toggle('Slow steps', 'slow', false, (on) => parts.slow?.turn(on), false);
+  slow._tip = () => ['Slow steps', 'A step that is looked at, or made by Step, is told in order: draft, one target pass, verdicts, result. ' +
+    'The run itself is never slowed, and any key or click ends the telling.'];
   const large = toggle('Large type', 'large', false, (on) => root.classList.toggle('sv-presenter', on));
   const copy = button('', 'Copy text', 'Copy text', async () => {
     const done = store.text !== null && await copyText(store.text);
     setText(copy, done ? 'Copied' : store.text === null ? 'Pause first' : 'Not allowed here');
     setTimeout(() => setText(copy, 'Copy text'), 1600);
   });
-  add(host, add(row, list, add(el('div', 'sv-switches'), discarded, large, copy)));
+  add(host, add(row, list, add(el('div', 'sv-switches'), discarded, slow, large, copy)));
   return row;
 }

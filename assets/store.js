@@ -5,7 +5,7 @@
 // Places of a token's fields on the wire (specviz/views/wire.py).
 const ID = 0, SHOWN = 1, FATE = 2, PARENT = 3, Q = 4, P = 5, ACCEPT = 6, COIN = 7, DRAFTER = 8, VERIFIER = 9, BREAKS = 10;
 
-const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0 };
+const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0 };
 
 function makeStore() {
   const store = {
@@ -34,6 +34,7 @@ function makeStore() {
         tokens: s.tokens + c.tokens, drafted: s.drafted + c.drafted, accepted: s.accepted + c.accepted,
         tested: s.tested + c.tested, draft: s.draft + (step.d || 0), verify: s.verify + (step.v || 0),
         other: s.other + (step.o || 0), refused: s.refused + c.refused, drafting: s.drafting + (c.drafted ? 1 : 0),
+        rejected: s.rejected + c.rejected, trees: s.trees + (isTree(step.tok) ? 1 : 0),
       });
       if (follow) store.shown = store.n;
       return true;
@@ -57,21 +58,6 @@ function makeStore() {
     },
   };
   return store;
-}
-
-// Acceptance by place: j places accepted, and one more tested where the walk ended in a refusal. In a tree several
-// siblings may be refused at that one place.
-function countStep(step) {
-  let accepted = 0, rejected = 0;
-  for (const token of step.tok) {
-    if (token[FATE] === 'a') accepted++;
-    else if (token[FATE] === 'r') rejected++;
-  }
-  const refused = rejected > 0 || (step.ex && step.ex[FATE] === 's') ? 1 : 0;
-  return {
-    accepted, refused, rejected, drafted: step.tok.length, tested: accepted + refused,
-    tokens: accepted + (step.ex ? 1 : 0),
-  };
 }
 
 function changeLabel(a, b) {

@@ -1,6 +1,7 @@
 // Two tables made of steps, as columns, for any chart: "steps" (a row a step, or a row for several in a long run) and
 // "positions" (a row a place in the draft). Draws nothing. A gap is null: a step without drafts has no acceptance.
 // Rows of several steps are made of sums, so a decimated chart shows the true rate of its steps, not a sample.
+// Acceptance is counted by place, in chains and trees alike. `x_` columns place a row on an axis of output tokens.
 
 // A chart is some 400 pixels wide: more rows would cost time and show nothing.
 const MAX_ROWS = 200;
@@ -10,7 +11,8 @@ function stepTable(store, shown, limit = MAX_ROWS) {
   const table = {
     step: [], span: [], alpha: [], accepted: [], tested: [], drafted: [], alpha_run: [], accepted_run: [],
     tested_run: [], tokens: [], tau_run: [], tokens_run: [], draft_ms: [], verify_ms: [], other_ms: [], total_ms: [],
-    alone_ms: [], one: [],
+    alone_ms: [], one: [], emitted: [], passes: [], rate: [], total_s: [], rate_run: [], time_run_s: [],
+    alone_rate: [], speedup_run: [], x_end: [], x_mid: [], x_wide: [],
   };
   const alone = store.baseline && store.baseline.tps > 0 ? 1000 / store.baseline.tps : null;
   for (let from = 0; from < shown; from += size) {
@@ -26,7 +28,7 @@ function stepTable(store, shown, limit = MAX_ROWS) {
     table.accepted_run.push(b.accepted);
     table.tested_run.push(b.tested);
     table.alpha_run.push(b.tested ? b.accepted / b.tested : null);
-    table.tokens.push(round(( b.tokens - a.tokens) / steps, 2));
+    table.tokens.push(round((b.tokens - a.tokens) / steps, 2));
     table.tokens_run.push(b.tokens);
     table.tau_run.push(round(b.tokens / to, 3));
     table.draft_ms.push(round(times[0], 2));
@@ -35,6 +37,19 @@ function stepTable(store, shown, limit = MAX_ROWS) {
     table.total_ms.push(round(times[0] + times[1] + times[2], 1));
     table.alone_ms.push(alone);
     table.one.push(1);
+    const emitted = b.tokens - a.tokens, took = (times[0] + times[1] + times[2]) * steps;
+    const time = b.draft + b.verify + b.other, run = time > 0 ? (1000 * b.tokens) / time : null;
+    table.emitted.push(emitted);
+    table.passes.push(steps === 1 ? '1 pass' : steps + ' passes');
+    table.rate.push(took > 0 ? round((1000 * emitted) / took, 2) : null);
+    table.total_s.push(round(took / 1000, 4));
+    table.rate_run.push(run && round(run, 2));
+    table.time_run_s.push(round(time / 1000, 2));
+    table.alone_rate.push(alone && round(1000 / alone, 2));
+    table.speedup_run.push(run && alone ? round((run * alone) / 1000, 3) : null);
+    table.x_end.push(b.tokens);
+    table.x_mid.push((a.tokens + 1 + b.tokens) / 2);
+    table.x_wide.push(emitted);
   }
   return table;
 }

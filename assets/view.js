@@ -31,6 +31,12 @@ function flush() {
   }
   // last, since it asks for positions: one layout a frame
   if (names.has('ribbon')) parts.ribbon.update();
+  parts.slow.drawn();
+}
+
+function relay() {
+  parts.ribbon.relay();
+  parts.slow.drawn();
 }
 
 function drawCard() {
@@ -44,6 +50,7 @@ const view = {
     parts.charts.restart();
     parts.transport.stopReplay();
     parts.tip.hide();
+    parts.slow.fresh();
     want('ribbon', 'headline', 'transport', 'card', 'status');
     parts.charts.touch();
   },
@@ -52,6 +59,7 @@ const view = {
     parts.charts.touch();
   },
   moved(settled) {
+    if (settled) parts.slow.look();
     want('ribbon', 'headline', 'transport', 'card', 'status');
     parts.charts.touch();
     if (settled) parts.charts.soon();
@@ -76,7 +84,7 @@ add(root, top_, hero, lower);
 parts.tip = makeTip(root);
 parts.status = makeStatus(top_, store, live, () => parts.transport.replaying);
 parts.headline = makeHeadline(top_, store);
-parts.legend = makeLegend(hero, root, store, () => { parts.ribbon.relay(); parts.charts.retheme(); });
+parts.legend = makeLegend(hero, root, store, () => { relay(); parts.charts.retheme(); });
 parts.ribbon = makeRibbon(hero, store, (shown) => { if (store.shown !== shown) { store.shown = shown; view.moved(true); } });
 parts.transport = makeTransport(hero, store, live, view.moved);
 parts.card = makeCard(lower, store, (step) => {
@@ -85,6 +93,7 @@ parts.card = makeCard(lower, store, (step) => {
   if (!store.details.has(step.i)) askTimer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? 250 : 30);
 });
 parts.charts = makeCharts(lower, store);
+parts.slow = makeSlow(parts.card.top, store, parts, live);
 
 parts.runs = makeRuns(parts.legend, root, store, live);
 
@@ -96,7 +105,7 @@ function measure() {
   root.dataset.width = next < 640 ? 'small' : next < 1240 ? 'middle' : 'large';
   if (width) {
     clearTimeout(relayTimer);
-    relayTimer = setTimeout(() => { parts.ribbon.relay(); parts.charts.resize(); }, 250);
+    relayTimer = setTimeout(() => { relay(); parts.charts.resize(); }, 250);
   }
   width = next;
 }

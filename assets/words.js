@@ -25,6 +25,13 @@ const look = (letter) => CONFIG.palette.fates[letter];
 const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
 const fateSays = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.says : look(letter).says);
 
+// What differs in a tree from what the legend says of a chain.
+const TREE_SAYS = {
+  r: 'Drafted, tested by the target and refused; its next sibling was tried, or the step ended here.',
+  u: 'Drafted on a branch the walk did not enter; the target’s opinion was never used.',
+  b: 'One more token from the same target pass, because the walk came to the end of a branch.',
+};
+
 // A draft that was chosen, not drawn: all the mass on one token.
 const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every((t) => t[Q] === 1);
 
@@ -38,7 +45,7 @@ function acceptFormula(token, step) {
   if (some(p) && close(a, p)) return '= p';
   // a later sibling in a tree is held against what its refused siblings left of the target
   const before = step.tok.slice(0, step.tok.indexOf(token));
-  if (before.some((t) => t[FATE] === 'r' && (t[PARENT] ?? -1) === (token[PARENT] ?? -1))) return q === 1 ? 'rest of p' : 'rest ÷ q';
+  if (before.some((t) => t[FATE] === 'r' && parentOf(t) === parentOf(token))) return q === 1 ? 'rest of p' : 'rest ÷ q';
   return '';
 }
 
@@ -46,7 +53,8 @@ const close = (a, b) => Math.abs(a - b) <= 0.002 * Math.max(a, b) + 1e-6;
 
 function tokenTip(token, step, raw) {
   const letter = token[FATE], k = step.k;
-  const lines = [fateWord(letter, k) + ' · ' + token[SHOWN] + ' · id ' + token[ID], fateSays(letter, k)];
+  const lines = [fateWord(letter, k) + ' · ' + token[SHOWN] + ' · id ' + token[ID],
+    isTree(step.tok) ? TREE_SAYS[letter] || fateSays(letter, k) : fateSays(letter, k)];
   if (some(token[Q])) {
     lines.push('draft q = ' + prob(token[Q]) + (token[Q] === 1 && step.T > 0 ? ' (point mass)' : '') +
       (some(token[DRAFTER]) && token[DRAFTER] !== token[Q] ? ' · drafter’s own ' + prob(token[DRAFTER]) : ''));
@@ -62,6 +70,18 @@ function tokenTip(token, step, raw) {
   if (raw) lines.push('text ' + JSON.stringify(raw.length > 300 ? raw.slice(0, 300) + '…' : raw));
   lines.push('step ' + (step.i + 1));
   return lines;
+}
+
+// What else a tree held, place by place along the walk.
+function forkTip(step) {
+  const c = countStep(step), tok = step.tok, depth = depths(tok), places = [];
+  for (const j of walkOrder(tok)) (places[depth[j] - 1] ||= []).push(look(tok[j][FATE]).mark + ' ' + tok[j][SHOWN]);
+  const lines = [c.drafted - c.accepted + ' of ' + c.drafted + ' drafted tokens not taken: the draft was a tree'];
+  places.slice(0, 8).forEach((words, i) => lines.push('place ' + (i + 1) + ': ' + words.join('  ')));
+  if (places.length > 8) lines.push('… ' + plural(places.length - 8, 'more place'));
+  const untested = c.drafted - c.accepted - c.rejected;
+  if (untested) lines.push(plural(untested, 'token') + ' untested: on branches the walk did not enter');
+  return lines.concat('step ' + (step.i + 1) + '; the step card draws the tree');
 }
 
 function stepSettings(step) {

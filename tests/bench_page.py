@@ -82,7 +82,9 @@ def main() -> None:
             alone, live = headless(), _play(page, watch)
             ratios.append(live / alone)
             size = watch.bytes / watch.steps
-            print(f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {size:.0f} bytes a step")
+            print(
+                f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {size:.0f} bytes a step"
+            )
         print(f"page ÷ headless: median {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
         browser.close()
     demo.close()

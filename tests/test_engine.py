@@ -11,9 +11,10 @@ import specviz
 from specviz import engine
 from specviz.coins import coin
 from specviz.drafting import STRATEGIES
+from specviz.metrics.rates import refused_place
 from specviz.models.cached import CachedModel
 from specviz.settings import RunSettings, SettingsError, SpecvizError
-from specviz.trace import Fate, Trace
+from specviz.trace import ROOT, Fate, Trace
 from specviz.verification import RULES
 from tests import tiny
 from tests.conftest import table_model
@@ -21,6 +22,16 @@ from tests.conftest import table_model
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
 GREEDY = RunSettings(temperature=0, max_new_tokens=40)
 PROMPT = [1, 2, 3, 1, 2, 4]
+
+
+TREES = ["beam search", "sampled tree"]
+
+
+def deepest(step):
+    depth = {ROOT: 0}
+    for node, token in enumerate(step.tokens):
+        depth[node] = depth[token.parent] + 1
+    return max(depth.values())
 
 
 def ids_of(steps):
@@ -44,9 +55,13 @@ def test_counts_add_up_in_every_step(pair, strategy, rule):
         start = 0
         for step in trace.steps:
             accepted, rejected, untested = (step.count(f) for f in (Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED))
-            assert accepted + rejected + untested == len(step.tokens) <= step.k
+            assert accepted + rejected + untested == len(step.tokens)
+            assert deepest(step) <= step.k
             assert len(step.emitted_ids) == accepted + (step.extra is not None)
-            assert rejected == (step.extra is not None and step.extra.fate is Fate.RESAMPLED) <= 1
+            refused = step.extra is not None and step.extra.fate is Fate.RESAMPLED
+            assert refused_place(step) == refused <= rejected
+            if strategy not in TREES:
+                assert deepest(step) == len(step.tokens) and rejected == refused
             assert step.start == start and step.target_positions <= len(step.tokens) + 1 + (start == 0) * 3
             start += len(step.emitted_ids)
         assert start == 30 and trace.stop == "length"

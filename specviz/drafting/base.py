@@ -19,7 +19,7 @@ from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
 
 if TYPE_CHECKING:
-    from specviz.models.loading import Pair
+    from specviz.models.pair import Pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class BeamDrafter(ModelDrafter):
         if not k:
             return Draft(stop="none")
         width = narrowed(int(settings.options.get("width", WIDTH.default)), k)
-        beams, stop = [Beam()], "k"
+        beams, kept, stop = [Beam()], [Beam()], "k"
         nodes: list[int] = []
         parents: list[int] = []
         for depth in range(k):
@@ -103,10 +103,11 @@ class BeamDrafter(ModelDrafter):
                     parents.append(beam.node)
                     beam = Beam(beam.tokens, beam.totals, beam.own_logits, len(nodes) - 1)
                 beams.append(beam)
+            kept += beams
             if all(map(self._ended, beams)):
                 stop = "end token"
                 break
-        return _merged(beams, self.reader.columns, stop)
+        return _merged(kept, self.reader.columns, stop)
 
     def _ended(self, beam: Beam) -> bool:
         return bool(beam.tokens) and beam.tokens[-1] in self.end_ids

@@ -33,6 +33,69 @@ def test_only_what_is_new_is_read():
     assert reader.positions == 2
 
 
+@pytest.mark.parametrize("name", ["ctx_t", "gpt2pos32", "recurrent"])
+def test_a_tree_that_grows_is_read_on_and_right_at_every_node(name):
+    loaded = load_model(tiny.folder(name), dtype="float32")
+    choose, text = random.Random(7), [1, 2, 3, 4]
+    reader = CachedModel(loaded)
+    for _ in range(6):
+        nodes, parents = [], []
+        for level in range(3):
+            new = choose.randrange(1, 4)
+            nodes += [choose.randrange(12) for _ in range(new)]
+            parents += [
+                choose.choice(range(-1, len(parents) - 1)) if level and len(parents) > 1 else -1 for _ in range(new)
+            ]
+            rows = reader.tree_logits(text, nodes, parents, last=new)
+            if level and loaded.reads_trees and not all(p == n - 1 for n, p in enumerate(parents[:-new])):
+                assert reader.positions == new
+            for row, node in zip(rows, range(len(nodes) - new, len(nodes)), strict=True):
+                way = []
+                while node >= 0:
+                    way.insert(0, nodes[node])
+                    node = parents[node]
+                assert torch.allclose(row, loaded.model(torch.tensor([text + way])).logits[0, -1], atol=2e-4)
+        text = text + way  # some branch wins
+    assert torch.allclose(reader.logits(text)[0], loaded.model(torch.tensor([text])).logits[0, -1], atol=2e-4)
+
+
+def test_after_a_tree_only_what_is_off_the_winning_branch_is_behind():
+    reader = CachedModel(load_model(tiny.folder("ctx_t"), dtype="float32"))
+    reader.tree_logits([1, 2], [3, 4, 5, 6], [-1, -1, 1, 2])
+    assert [reader.behind(ids) for ids in ([1, 2, 4, 5, 6, 0], [1, 2, 4, 5, 9], [1, 2, 9, 9], [1, 9, 4, 5])] == [
+        0,
+        0,
+        1,
+        2,
+    ]
+    reader.catch_up([1, 2, 4, 5, 6, 0])
+    assert reader.positions == 6  # nothing was read for it
+    reader.logits([1, 2, 4, 5, 6, 0])
+    assert reader.positions == 1
+
+
+@pytest.mark.parametrize(("name", "reads"), [("ctx_t", True), ("gpt2pos32", True), ("recurrent", False)])
+def test_whether_a_model_reads_trees_is_found_out_at_load(name, reads):
+    assert load_model(tiny.folder(name), dtype="float32").reads_trees is reads
+
+
+def test_a_model_that_ignores_the_mask_reads_its_branches_one_by_one(monkeypatch):
+    loaded = load_model(tiny.folder("ctx_t"), dtype="float32")
+    right = CachedModel(loaded).tree_logits([1, 2], [3, 4, 5], [-1, -1, 1])
+    plain = loaded.model.forward
+
+    def maskless(input_ids=None, logits_to_keep=0, attention_mask=None, position_ids=None, cache=None, use_cache=None):
+        return plain(input_ids, logits_to_keep=logits_to_keep, cache=cache, use_cache=use_cache)
+
+    monkeypatch.setattr(loaded.model, "forward", maskless)
+    try:
+        assert self_check(loaded) == "rollback" and not loaded.reads_trees
+        assert torch.allclose(CachedModel(loaded).tree_logits([1, 2], [3, 4, 5], [-1, -1, 1]), right, atol=2e-4)
+    finally:
+        monkeypatch.undo()
+        self_check(loaded)
+
+
 def test_a_failed_pass_leaves_no_half_read_cache(monkeypatch):
     loaded = load_model(tiny.folder("ctx_t"), dtype="float32")
     reader = CachedModel(loaded)

@@ -8,6 +8,8 @@ import pytest
 
 from specviz.views import page, wire
 
+# the name of a namespace; nothing is ever asked of it
+SVG_NAMESPACE = "'http://www.w3.org/2000/svg'"
 SCRIPTS = sorted(page.ASSETS.glob("*.js"))
 
 
@@ -20,7 +22,7 @@ def test_every_file_is_in_the_script_and_the_entry_is_last():
 def test_no_text_becomes_markup_and_no_host_is_named(path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", text)
-    assert "http" not in text
+    assert "http" not in text.replace(SVG_NAMESPACE, "")
 
 
 def test_style_holds_only_what_gradio_keeps():

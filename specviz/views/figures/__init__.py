@@ -17,8 +17,17 @@ import plotly.graph_objects as go
 from specviz.views.figures.acceptance import acceptance
 from specviz.views.figures.latency import latency
 from specviz.views.figures.position import position
+from specviz.views.figures.speed import speed
+from specviz.views.figures.speedup import speedup
 from specviz.views.figures.tokens import tokens
 
 FIGURES: Mapping[str, Callable[[], go.Figure]] = MappingProxyType(
-    {"acceptance": acceptance, "latency": latency, "tokens per pass": tokens, "by position": position}
+    {
+        "acceptance": acceptance,
+        "latency": latency,
+        "tokens per pass": tokens,
+        "tokens per second": speed,
+        "speed-up": speedup,
+        "by position": position,
+    }
 )

@@ -34,16 +34,19 @@ def empty(
     y_range: tuple[float, float] | None = None,
     over: str = "steps",
     changes: bool = True,
+    needs: str | None = None,
 ) -> go.Figure:
     """Axes with units and nothing else.
 
     `says` is the chart in words for those who cannot see it, with {columns} of the last row. Without `y_range` the axis
-    starts at 0 and grows in round numbers. `changes`: mark where K, strategy, rule or temperature changed.
+    starts at 0 and grows in round numbers. `changes`: mark where K, strategy, rule or temperature changed. `needs`: a
+    column without which the chart is not there at all. An x axis of steps can be switched to output tokens.
     """
     axis = {"showgrid": True, "zeroline": False, "fixedrange": True, "automargin": True, "showline": False}
     figure = go.Figure(layout={"template": go.layout.Template()})
+    about = {"title": title, "says": says, "over": over, "grow": y_range is None, "changes": changes}
     figure.update_layout(
-        meta={"title": title, "says": says, "over": over, "grow": y_range is None, "changes": changes},
+        meta=about if needs is None else about | {"needs": needs},
         xaxis={
             **axis,
             "title": {"text": x, "standoff": 4, "font": {"size": 12}},

@@ -18,8 +18,8 @@ def tokens() -> go.Figure:
     figure.add_bar(
         name="each step",
         marker={"color": colour("other")},
-        meta=feed("steps", "step", "tokens", "other", ("span",)),
-        hovertemplate="step %{customdata[0]}: %{y} tokens<extra></extra>",
+        meta=feed("steps", "step", "tokens", "other", ("span", "emitted", "passes")),
+        hovertemplate="step %{customdata[0]}: %{customdata[1]} tokens in %{customdata[2]}<extra></extra>",
     )
     figure.add_scatter(
         name="τ so far",

@@ -1,0 +1,66 @@
+// What the visitor takes home from the charts: pictures and a table, made in the browser. And the switch of the x axis.
+
+function download(name, url) {
+  const link = el('a');
+  link.href = url;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+function saveButtons(chart) {
+  const box = el('span', 'sv-saves');
+  for (const kind of ['png', 'svg']) {
+    const name = 'Save ' + chart.meta.title + ' as ' + kind.toUpperCase();
+    const node = button('sv-save', kind.toUpperCase(), name, () => saveChart(chart, kind));
+    node._tip = () => [name, 'With title, legend and units, in the colours on screen.'];
+    box.append(node);
+  }
+  return box;
+}
+
+// On the page title and legend are page text; a picture has to carry its own.
+async function saveChart(chart, kind) {
+  if (!window.Plotly || !chart.made) return;
+  const { plot, meta, name } = chart, style = getComputedStyle(root), title = { text: meta.title, font: { size: 20 }, x: 0.5, xanchor: 'center' };
+  const layout = structuredClone(plot.layout), page = isDark() ? '#0f172a' : '#ffffff';
+  delete layout.width;
+  delete layout.height;
+  Object.assign(layout, {
+    title, showlegend: true, legend: { orientation: 'h', x: 0.5, xanchor: 'center', y: -0.2, yanchor: 'top' },
+    paper_bgcolor: page, plot_bgcolor: page, margin: { l: 70, r: 30, t: 60 + (layout.margin?.t || 0), b: 90 },
+    font: { ...layout.font, size: 15, family: style.fontFamily },
+  });
+  for (const axis of [layout.xaxis, layout.yaxis]) axis.title = { ...axis.title, font: { size: 15 } };
+  const data = plot.data.map((trace) => ({ ...trace, showlegend: true }));
+  download('specviz-' + name.replace(/\W+/g, '-') + '.' + kind,
+    await window.Plotly.toImage({ data, layout }, { format: kind, width: 960, height: 540, scale: kind === 'png' ? 2 : 1 }));
+}
+
+// Above the charts: steps | tokens on the x axis, and the table of all steps.
+function chartTools(store, onAxis) {
+  const row = el('div', 'sv-chart-tools'), pick = el('div', 'sv-axis'), buttons = {};
+  pick.setAttribute('role', 'group');
+  pick.setAttribute('aria-label', 'x axis of the charts');
+  const set = (name) => {
+    for (const key of Object.keys(buttons)) buttons[key].setAttribute('aria-pressed', String(key === name));
+    onAxis(name);
+  };
+  for (const name of ['steps', 'tokens']) {
+    buttons[name] = button('sv-toggle', name, 'x axis in ' + name, () => {
+      try { localStorage.setItem('specviz.axis', name); } catch { /* private window */ }
+      set(name);
+    });
+  }
+  let kept = null;
+  try { kept = localStorage.getItem('specviz.axis'); } catch { /* same */ }
+  set(kept in buttons ? kept : 'steps');
+  const csv = button('', 'Steps to CSV', 'Steps to CSV', () => {
+    const url = URL.createObjectURL(new Blob([stepsCsv(store)], { type: 'text/csv;charset=utf-8' }));
+    download('specviz-steps.csv', url);
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  });
+  csv._tip = () => ['Steps to CSV', 'One row for each of ' + plural(store.n, 'step') + ': settings, counts, times; units in the header.'];
+  return add(row, add(pick, el('span', 'sv-muted', 'x axis '), buttons.steps, buttons.tokens), csv);
+}

@@ -1,0 +1,198 @@
+// A step told slowly, from its finished record: tokens drafted one after another, one target pass, verdicts from left to
+// right, then the correction or bonus. Tells in ribbon and card at once; changes no record and holds up no run.
+// Off unless asked for. Any key or click ends it. With reduced motion nothing moves by itself: its parts are buttons.
+
+const PHASES = ['Draft', 'Target pass', 'Verdicts', 'Result'];
+// Milliseconds of all drafts, the pass, all verdicts, the result; one token of a short draft takes at most ONE.
+const TOLD = [1400, 1000, 1400, 1000], ONE = 600;
+// The entry of the speed menu at which nothing waits (specviz/ui/controls.py).
+const FULL = 'full speed';
+
+// The stages of a step: {phase, words, ms, at: token that is looked at}, and from which stage on each thing is known.
+function taleOf(step) {
+  const tok = step.tok, tree = isTree(tok), depth = depths(tok), tested = walkOrder(tok), stages = [], drawn = [], judged = [];
+  const say = (phase, words, ms, at) => stages.push({ phase, words, ms, at }) - 1;
+  const each = (total, count) => Math.min(ONE, total / count);
+  if (tree) {
+    const places = Math.max(...depth);
+    for (let d = 1; d <= places; d++) {
+      const here = tok.map((_, j) => j).filter((j) => depth[j] === d);
+      const at = say(0, 'Place ' + d + ': the draft proposes ' + plural(here.length, 'token'), each(TOLD[0], places));
+      for (const j of here) drawn[j] = at;
+    }
+  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + t[SHOWN] + (some(t[Q]) ? ', q = ' + prob(t[Q]) : ''), each(TOLD[0], tok.length)); });
+  const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'place') + ' in one pass', TOLD[1]);
+  tested.forEach((j, i) => {
+    const t = tok[j], kept = t[FATE] === 'a', [coin, chance] = some(t[COIN]) && some(t[ACCEPT]) ? apart(t[COIN], t[ACCEPT]) : [];
+    const left = i === tested.length - 1 ? tok.filter((x) => x[FATE] === 'u').length : 0;
+    judged[j] = say(2, look(t[FATE]).mark + ' ' + t[SHOWN] + (coin ? ': coin ' + coin + (kept ? ' < ' : ' ≥ ') + chance : '') +
+      (left ? '; ' + left + ' more never tested' : ''), each(TOLD[2], tested.length), j);
+  });
+  const rest = stages.length - (tested.length ? 1 : 0);
+  const extra = say(3, step.ex ? result(step) : step.stop && WHY[step.stop] ? 'The step ends: ' + WHY[step.stop] : 'The step ends', TOLD[3], step.ex ? -1 : undefined);
+  tok.forEach((t, j) => { if (t[FATE] === 'u') judged[j] = Math.min(rest, extra); });
+  return { step, stages, drawn, judged, scored, extra };
+}
+
+function result(step) {
+  const shown = step.ex[SHOWN];
+  if (!step.tok.length) return 'The target writes ' + shown + ' alone';
+  return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', drawn by the target from what is left'
+    : '+ Bonus ' + shown + ': ' + (isTree(step.tok) ? 'the walk came to the end of a branch' : 'the whole draft was kept');
+}
+
+// What is known at stage `at`, as ribbon, card and tree ask for it.
+const viewAt = (tale, at) => ({
+  of: (j) => (j < 0 ? (at < tale.extra ? 'wait' : 'done') : at < tale.drawn[j] ? 'wait' : at < tale.judged[j] ? 'pending' : 'done'),
+  scored: at >= tale.scored,
+  at: tale.stages[at].at,
+  // candidates of a place tell what came out of it: shown once that is known
+  open: at >= tale.extra || (some(tale.stages[at].at) && tale.step.tok[tale.stages[at].at][FATE] === 'a'),
+});
+
+// Chips of one step in the ribbon. The branches of a tree stay folded in their mark.
+function tellGroup(group, tale, view) {
+  const skip = group._skip || 0, tree = isTree(tale.step.tok);
+  group.classList.toggle('sv-telling', !!view);
+  chipsOf(group).forEach((chip, i) => {
+    const j = group._order[skip + i], now = view ? view.of(j) : 'done';
+    chip.classList.toggle('sv-wait', now === 'wait' || (tree && now === 'pending'));
+    chip.classList.toggle('sv-pending', now === 'pending');
+  });
+  for (const mark of group.querySelectorAll('.sv-fork,.sv-stop')) mark.classList.toggle('sv-wait', !!view && view.of(-1) === 'wait');
+}
+
+function makeSlow(host, store, parts, live) {
+  const bar = el('div', 'sv-tale'), words = el('span', 'sv-tale-words'), stops = el('span', 'sv-tale-stops');
+  bar.setAttribute('role', 'group');
+  bar.setAttribute('aria-label', 'This step, told slowly');
+  bar.hidden = true;
+  const buttons = PHASES.map((name, phase) => button('sv-stage', name, name, () => halt(phase)));
+  const end = button('', 'Skip', 'Skip', () => stop());
+  add(host, add(bar, add(stops, ...buttons, end), words));
+  const offer = button('sv-offer', 'Tell slowly', 'Tell slowly: this step', () => begin());
+  offer.hidden = true;
+  offer._tip = () => ['Tell this step slowly', 'Draft, one target pass, verdicts, result, from the finished record. “Slow steps” does it for each step.'];
+  host.append(offer);
+  let tale = null, at = 0, timer = 0, on = false, looked = false, asked = null;
+
+  function begin() {
+    const step = store.last();
+    if (!step) return;
+    stop();
+    parts.card.update();
+    tale = taleOf(step);
+    bar.hidden = false;
+    host.classList.add('sv-telling');
+    for (const name of ['keydown', 'pointerdown']) document.addEventListener(name, skip, true);
+    // nothing moves by itself where motion is not wanted
+    if (calm()) halt(0);
+    else go(0);
+  }
+
+  // To a stage, and on from there.
+  function go(next) {
+    if (!element.isConnected || next >= tale.stages.length) return stop();
+    at = next;
+    paint();
+    timer = setTimeout(go, tale.stages[at].ms, at + 1);
+  }
+
+  // To the end of a part, and stay.
+  function halt(phase) {
+    clearTimeout(timer);
+    timer = 0;
+    const last = tale.stages.findLastIndex((stage) => stage.phase <= phase);
+    at = last < 0 ? 0 : last;
+    paint();
+  }
+
+  function paint() {
+    const view = viewAt(tale, at), { phase, words: say } = tale.stages[at];
+    parts.card.tell(view);
+    for (const group of parts.ribbon.groups(tale.step.i)) tellGroup(group, tale, view);
+    setText(words, say);
+    words.setAttribute('aria-live', timer ? 'off' : 'polite');
+    setText(end, timer ? 'Skip' : 'Close');
+    end.setAttribute('aria-label', timer ? 'Skip to the end' : 'Close');
+    buttons.forEach((node, i) => {
+      if (i === phase) node.setAttribute('aria-current', 'step');
+      else node.removeAttribute('aria-current');
+      node.disabled = !tale.stages.some((stage) => stage.phase === i);
+    });
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    timer = 0;
+    if (!tale) return;
+    const told = tale, focused = bar.contains(document.activeElement);
+    tale = null;
+    for (const name of ['keydown', 'pointerdown']) document.removeEventListener(name, skip, true);
+    bar.hidden = true;
+    setText(words, '');
+    setText(end, 'Skip');
+    host.classList.remove('sv-telling');
+    parts.card.tell(null);
+    if (store.last() === told.step) parts.card.settle();
+    for (const group of parts.ribbon.groups(told.step.i)) tellGroup(group, told, null);
+    offerIt();
+    // a hidden button must not keep the focus
+    if (focused && !offer.hidden) offer.focus();
+  }
+
+  function skip(event) {
+    if (!element.isConnected) return stop();
+    if (bar.contains(event.target) && event.key !== 'Escape') return;
+    if (event.type === 'keydown' && ['Tab', 'Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return;
+    // told by hand it stays until it is closed or another step is looked at
+    if (!timer && event.key !== 'Escape') return;
+    const typing = event.target.closest?.('input,textarea,select,[contenteditable]');
+    stop();
+    // as in slides, the first → completes what is being shown
+    if (event.key === 'ArrowRight' && !typing) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  }
+
+  // Below full speed somebody wants to follow: offer it where the step is.
+  function offerIt() {
+    const speed = document.querySelector('#sv-speed input')?.value;
+    offer.hidden = on || !!tale || !store.last() || !speed || speed === FULL;
+  }
+
+  function onClick(event) {
+    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
+    if (event.target.closest?.('#sv-step')) asked = store.recording ? 0 : store.n;
+    else if (event.target.closest?.('#sv-play')) asked = null;
+  }
+  document.addEventListener('click', onClick, true);
+
+  try { on = localStorage.getItem('specviz.slow') === '1'; } catch { /* private window */ }
+
+  return {
+    turn(value) {
+      on = value;
+      if (on && live.state() !== 'playing') begin();
+      else if (!on) stop();
+      offerIt();
+    },
+    look() { looked = true; },
+    fresh() {
+      stop();
+      if (asked !== null) asked = 0;
+      looked = false;
+    },
+    // After each drawing: does a tale begin, go on or end?
+    drawn() {
+      const made = asked !== null && !store.recording && store.n > asked && store.atEnd, seen = looked;
+      if (made) asked = null;
+      looked = false;
+      if (on && (made || (seen && !(store.atEnd && live.state() === 'playing')))) begin();
+      else if (tale && store.last() !== tale.step) stop();
+      else if (tale && parts.ribbon.groups(tale.step.i).some((group) => !group.classList.contains('sv-telling'))) paint();
+      else offerIt();
+    },
+  };
+}
