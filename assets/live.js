@@ -136,7 +136,7 @@ function makeLive(store, view) {
   function showRecording(reply, title, from) {
     const live = store.run || aside;
     if (store.run) behind = { run: store.run, head: store.head };
-    if (state === 'playing') document.getElementById('sv-pause')?.click();
+    if (['playing', 'waiting', 'loading'].includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
     aside = live;
