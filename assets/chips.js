@@ -91,9 +91,11 @@ function groupOf(piece, store) {
 function chipTip(chip, store) {
   const group = chip.parentNode, at = (group._skip || 0) + chipsOf(group).indexOf(chip);
   if (some(group._prompt)) {
-    const [id, shown] = store.head.prompt[group._prompt + at];
-    return ['prompt · ' + shown + ' · id ' + id];
+    const [id, shown] = store.head?.prompt?.[group._prompt + at] || [];
+    return some(id) && ['prompt · ' + shown + ' · id ' + id];
   }
-  const step = store.steps[group._step], j = group._order[at], detail = store.details.get(step.i);
+  const step = store.steps[group._step], j = group._order[at];
+  if (!step) return null; // another run has taken its place and is about to be drawn
+  const detail = store.details.get(step.i);
   return tokenTip(j < 0 ? step.ex : step.tok[j], step, detail && (j < 0 ? detail.ex : detail.tok[j]));
 }

@@ -17,9 +17,9 @@ function keepRun(run) {
 
 function makeLive(store, view) {
   let state = 'empty', say = '', progress = null, why = null, seq = null, floor = -1, filling = false, again = false;
-  // `aside`: a live run that a recording lies over; `taken`: another window drives the run on screen;
+  // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
-  let note = '', noteTimer = 0, aside = null, taken = false, source = {};
+  let note = '', noteTimer = 0, aside = null, behind = {}, taken = false, source = {};
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -77,7 +77,7 @@ function makeLive(store, view) {
 
   function frame(message) {
     if (message.r !== undefined && message.r !== null && message.r !== store.run) {
-      begin(message.r, message.head || { prompt: [] });
+      begin(message.r, message.head || (behind.run === message.r && behind.head) || { prompt: [] });
       keepRun(message.r);
       view.fresh();
     } else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
@@ -135,7 +135,8 @@ function makeLive(store, view) {
   // A recording takes the place of what is on screen. A live run is paused and stays behind it: Play goes on with it.
   function showRecording(reply, title, from) {
     const live = store.run || aside;
-    if (state === 'playing') document.getElementById('sv-pause')?.click();
+    if (store.run) behind = { run: store.run, head: store.head };
+    if (['playing', 'waiting', 'loading'].includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
     aside = live;
@@ -146,8 +147,7 @@ function makeLive(store, view) {
     store.text = r.text ?? null;
     why = r.stop;
     const then = aside ? 'press Play to go on with your run.' : 'press Play for a live one.';
-    setState('recording', title ? '“' + title + '” is a recording of a real run — ' + then
-      : 'This is a recording of a real run — ' + then);
+    setState('recording', (title ? '“' + title + '”, a recorded run — ' : 'This is a recording of a real run — ') + then);
     view.fresh();
     view.steps(store.n);
   }
@@ -168,7 +168,8 @@ function makeLive(store, view) {
       if (!reply || !reply.recording || store.run) return;
       const gone = lost ? 'The run of this tab is no longer on the server; press Play for a new one.' : '';
       const words = refused || gone || note;
-      showRecording(reply, name && !refused ? reply.title : '', { name: reply.name, chosen: !!name });
+      showRecording(reply, name && !refused ? reply.title : '', 
+        { name: reply.name, chosen: !!name && !refused, controls: reply.controls });
       if (words) tell(words, true);
     } catch { /* an empty page is a state too */ }
   }

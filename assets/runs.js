@@ -47,7 +47,7 @@ function makeRuns(row, root, store, live) {
     try {
       const reply = await live.call('recording', { name });
       if (reply.error) return live.tell(reply.error, true);
-      put(reply, reply.title, { name, chosen: true });
+      put(reply, reply.title, { name, chosen: true, controls: reply.controls });
     } catch { live.tell('The server cannot be reached; try again.'); }
   }
 
@@ -88,13 +88,15 @@ function makeRuns(row, root, store, live) {
     } catch { live.tell('The server cannot be reached, so the run cannot be saved now.'); }
   }
 
+  // What stands as it usually does is left out; so is what a linked recording brings along.
   async function copyLink({ names, values, usual, most }) {
-    const query = new URLSearchParams();
-    names.forEach((name, i) => {
-      const value = values[i];
-      if (value !== usual[i] && (value ?? '') !== (usual[i] ?? '')) query.set(name, value === true ? '1' : value === false ? '0' : value ?? '');
+    const query = new URLSearchParams(), { name, chosen, controls } = live.source();
+    const linked = store.recording && name && chosen, base = (linked && controls) || {};
+    if (linked) query.set('trace', name);
+    names.forEach((key, i) => {
+      const value = values[i] ?? '', known = (key in base ? base[key] : usual[i]) ?? '';
+      if (value !== known) query.set(key, value === true ? '1' : value === false ? '0' : value);
     });
-    if (store.recording && live.source().name && live.source().chosen) query.set('trace', live.source().name);
     const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
     if (url.length > most) {
       return live.tell('The link would have ' + url.length + ' characters, and ' + most + ' are safe: shorten the prompt, or save the run.', true);

@@ -26,7 +26,7 @@ function makeStatus(host, store, live, replaying) {
     if (['playing', 'paused', 'waiting', 'error', 'loading'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'error', say: models.say || '' };
     if (loading) {
-      const title = /^“.*” is /.test(f.say) ? f.say.split(' — ')[0].replace('” is ', '”, ') : 'a recording of a real run';
+      const title = f.say.startsWith('“') ? f.say.slice(0, f.say.lastIndexOf(' — ')) : 'a recording of a real run';
       const note = f.state === 'recording' ? ' — meanwhile, ' + title : '';
       return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress };
     }

@@ -153,11 +153,18 @@ def _summary(trace: Any) -> None:
 
 def _models(args: argparse.Namespace) -> None:
     from specviz.models.catalogue import MODELS, PAIRS  # noqa: PLC0415
+    from specviz.models.standing import standing  # noqa: PLC0415
 
-    for source in MODELS.values():
-        print(f"{source.name:32} {source.size / 1e6:6.0f} MB  {source.licence:11} {source.kind}: {source.where}")
+    print("Pairs (--target and --draft take the models' names; default is the first pair)\n")
     for pair in PAIRS.values():
-        print(f"pair {pair.name!r}: {' or '.join(pair.targets)} ← {pair.draft or 'no draft model'}")
+        print(f"{pair.name}\n    {standing(pair).sentence}")
+        if pair.note:
+            print(f"    {pair.note}")
+    print("\nModels\n")
+    for source in MODELS.values():
+        gated = ", gated" if source.gated else ""
+        print(f"{source.name:28} {source.parameters / 1e6:6.0f} M parameters  {source.licence}{gated}  {source.where}")
+    print("\nAny other: a hub id (owner/name) or a folder with config.json, safetensors and tokenizer.")
 
 
 def _record(args: argparse.Namespace) -> None:

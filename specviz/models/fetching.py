@@ -15,7 +15,7 @@ import shutil
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import huggingface_hub as hub
 from huggingface_hub.errors import (
@@ -153,7 +153,9 @@ def _fetch_hub(repo: str, name: str, progress: Progress | None) -> Path:
         raise switched_off(_short(name))
     report(progress, None, f"Asking the Hugging Face hub for {_short(name)}.")
     try:
-        info = _within(HUB_TIMEOUT, lambda: hub.model_info(repo, files_metadata=True, timeout=HUB_TIMEOUT))
+        info = _within(
+            HUB_TIMEOUT, lambda: hub.model_info(repo, files_metadata=True, timeout=HUB_TIMEOUT, token=token())
+        )
     except Exception as error:
         # "from None": the library's own texts may quote the request, and with it a token
         raise _explained(error, name) from None
@@ -165,16 +167,21 @@ def _fetch_hub(repo: str, name: str, progress: Progress | None) -> Path:
         # the small ones first, so that a wrong kind of model is refused before its weights are on their way
         small = [file for file in files if not file.endswith(".safetensors")]
         bar = _bar(progress, total, f"Downloading {_short(name)}")
-        folder = Path(hub.hf_hub_download(repo, "config.json")).parent
+        folder = Path(hub.hf_hub_download(repo, "config.json", token=token())).parent
         refuse_wrong_kind(folder, name)
         for file in [*small, *(file for file in files if file not in small)]:
-            hub.hf_hub_download(repo, file, tqdm_class=bar)
+            hub.hf_hub_download(repo, file, tqdm_class=bar, token=token())
     except ModelError:
         raise
     except Exception as error:
         raise _explained(error, name) from None
     weights_in(folder, name)
     return folder
+
+
+def token() -> str | Literal[False]:
+    """HF_TOKEN of the environment and nothing else: False keeps the library from looking for a stored one."""
+    return os.environ.get("HF_TOKEN", "").strip() or False
 
 
 def _explained(error: Exception, name: str) -> FetchError:

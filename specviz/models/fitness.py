@@ -47,10 +47,14 @@ def _ropes(config: Any) -> list[Mapping[str, Any]]:
     return [found, *(inner for inner in found.values() if isinstance(inner, Mapping))]
 
 
+def memory_for(size: int) -> int:
+    """Bytes that must be free for `size` bytes of weights: a little more, for caches and logits."""
+    return int(size * 1.1) + _SPARE
+
+
 def refuse_too_large(name: str, size: int, dtype: torch.dtype, device: torch.device) -> None:
     """Raise ModelError where `size` bytes of weights and a little more do not fit into what is free on `device`."""
-    free = free_memory(device)
-    need = int(size * 1.1) + _SPARE
+    free, need = free_memory(device), memory_for(size)
     if need > free:
         shown = str(dtype).removeprefix("torch.")
         raise ModelError(

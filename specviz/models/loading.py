@@ -21,13 +21,13 @@ from transformers import logging as transformers_logging
 
 from specviz.models.cached import self_check
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
-from specviz.models.fetching import clean, locate, locate_first
+from specviz.models.fetching import cached, clean, locate, locate_first
 from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large
 from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.text import TextCodec, end_ids
 from specviz.models.where import LOADING, Progress, report
-from specviz.runtime import pick_device, pick_dtype, use_threads
+from specviz.runtime import DTYPES, pick_device, pick_dtype, use_threads
 from specviz.sampling import BadLogits
 from specviz.settings import SpecvizError
 
@@ -77,6 +77,10 @@ def load_model(
 ) -> LoadedModel:
     """Load one model, or hand out the one that is loaded already. Raises SpecvizError, one sentence."""
     name = clean(os.fspath(name))
+    if name in MODELS and cached(name) is None:  # said before gigabytes are fetched, not after
+        source, place = MODELS[name], pick_device(device)
+        kind = pick_dtype(dtype, place, DTYPES[source.stored])
+        refuse_too_large(name, source.parameters * kind.itemsize, kind, place)
     return _load_folder(locate(name, progress), name, dtype, device, progress)
 
 

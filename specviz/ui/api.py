@@ -1,23 +1,41 @@
-"""One public endpoint: a run as a stream of flat records, for scripts and other programs.
+"""The public endpoints: a run as a stream of flat records, or whole; for scripts, other programs and MCP clients.
 
-No `from __future__ import annotations` here: Gradio reads the return annotation to see that there is an output.
+No `from __future__ import annotations` here: Gradio reads the annotations to see what goes in and comes out.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import gradio as gr
 
-from specviz import engine
+from specviz import baseline, engine
+from specviz.engine import Run
+from specviz.metrics.summary import summary
 from specviz.settings import RunSettings, SpecvizError
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.views import wire
 
 
-def make_generate(shelf: Shelf, turns: Turns) -> Callable[..., Iterator[dict[str, Any]]]:
-    """The endpoint's function, bound to the models and turns of one app."""
+def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
+    """The endpoints' functions by name, bound to the models and turns of one app."""
+
+    def begin(asked: Mapping[str, Any]) -> tuple[Run, RunSettings]:
+        settings = settings_of(asked)
+        if not isinstance(asked["prompt"], str):
+            raise SpecvizError("The prompt must be a text.")
+        target, draft, dtype = (str(asked[name] or "") for name in ("target", "draft", "dtype"))
+        loading = shelf.again((target, draft, dtype))
+        loading.done.wait()
+        if loading.pair is None:
+            raise SpecvizError(loading.say)
+        pair = loading.pair
+        return turns.submit(lambda: engine.start(pair, asked["prompt"], settings)).result(), settings
+
+    def finish(run: Run, settings: RunSettings) -> None:
+        while not run.finished(settings):
+            turns.submit(lambda: engine.step(run, settings)).result()
 
     def generate(
         prompt: str,
@@ -42,28 +60,9 @@ def make_generate(shelf: Shelf, turns: Turns) -> Callable[..., Iterator[dict[str
         (`wire`, a JSON text). The last record has event "end", the whole text, all ids and the stop reason. `stop` holds
         one stop string a line. Every value is checked; an error is one sentence that says what to do.
         """
+        asked = dict(locals())
         try:
-            settings = RunSettings(
-                strategy,
-                k,
-                temperature,
-                top_k,
-                top_p,
-                repetition_penalty,
-                rule,
-                max_new_tokens,
-                lines(stop),
-                seed,
-                chat,
-            )
-            if not isinstance(prompt, str):
-                raise SpecvizError("The prompt must be a text.")
-            loading = shelf.again((str(target or ""), str(draft or ""), str(dtype or "")))
-            loading.done.wait()
-            if loading.pair is None:
-                raise SpecvizError(loading.say)
-            pair = loading.pair
-            run = turns.submit(lambda: engine.start(pair, prompt, settings)).result()
+            run, settings = begin(asked)
             while not run.finished(settings):
                 record = turns.submit(lambda: engine.step(run, settings)).result()
                 yield {
@@ -83,8 +82,53 @@ def make_generate(shelf: Shelf, turns: Turns) -> Callable[..., Iterator[dict[str
             "stop": run.stop,
         }
 
+    def run_trace(
+        prompt: str,
+        strategy: str = "greedy",
+        k: int = 4,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        repetition_penalty: float = 1.0,
+        rule: str = "speculative sampling",
+        max_new_tokens: int = 64,
+        seed: int = 1,
+        chat: bool = True,
+        stop: str = "",
+        target: str = "default",
+        draft: str = "",
+        dtype: str = "auto",
+        measure_alone: bool = False,
+        with_trace: bool = True,
+    ) -> str:
+        """Run speculative decoding to its end and return one JSON text with a "summary" and the whole "trace".
+
+        The summary holds the text, counts, acceptance rate, tokens per target pass and speed; with `measure_alone` also
+        the speed-up over the target alone and whether both wrote the same. The trace has every drafted token's fate and
+        probabilities, about 250 kB for 100 tokens; saved as a file, the page opens it. `stop`: one stop string a line.
+        """
+        asked = dict(locals())
+        try:
+            run, settings = begin(asked)
+            finish(run, settings)
+            if measure_alone is True:
+                single, alone = turns.submit(lambda: baseline.alone(run, settings)).result()
+                finish(single, alone)
+                run.baseline = turns.submit(lambda: baseline.compare(run, single)).result()
+        except SpecvizError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+        trace = run.trace()
+        found = json.dumps(summary(trace), allow_nan=False, ensure_ascii=False)
+        return f'{{"summary":{found},"trace":{trace.to_json() if with_trace else "null"}}}'
+
     generate.__annotations__["return"] = dict  # what Gradio makes an output of; a generator's item, not the generator
-    return generate
+    return {"generate": generate, "run_trace": run_trace}
+
+
+def settings_of(asked: Mapping[str, Any]) -> RunSettings:
+    """Checked settings from an endpoint's arguments; those that are no settings are left alone."""
+    fields = {name: asked[name] for name in RunSettings.__dataclass_fields__ if name in asked}
+    return RunSettings(**{**fields, "stop": lines(asked["stop"])})
 
 
 def lines(text: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The page: controls on the left, transport above the one live view, and which handler each of them calls.
 
-Gradio lives in this folder only. All events of the page are private; the one public endpoint is in `api`. Nothing here
+Gradio lives in this folder only. All events of the page are private; the public endpoints are in `api`. Nothing here
 waits: a driver is a generator that Gradio pulls, and a control only writes down where it stands.
 """
 
@@ -14,9 +14,10 @@ import gradio as gr
 import plotly
 
 from specviz.drafting import STRATEGIES
+from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
 from specviz.ui import controls, links
-from specviz.ui.api import lines, make_generate
+from specviz.ui.api import lines, make_endpoints
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
@@ -93,6 +94,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                 values["chat"] = controls.chat_box()
                 values["stop"] = controls.stop_box()
             with gr.Accordion("Models", open=False):
+                pair = controls.pair_menu()
                 values["target"] = controls.target_menu()
                 values["draft"] = controls.draft_menu()
                 values["dtype"] = controls.dtype_menu()
@@ -115,7 +117,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         )
         told = gr.Textbox(visible=False)
 
-        panel = Panel(values | options, groups)
+        panel = Panel(values | options, groups, pair)
         names, widgets = panel.names, panel.widgets
 
         def visitor_of(request: gr.Request) -> Visitor:
@@ -162,6 +164,16 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             take(visitor_of(request), found)
             return panel.put(found)
 
+        def choose_pair(name: str, request: gr.Request) -> list[Any]:
+            if name not in PAIRS:
+                return [gr.update(), gr.update(), gr.update()]
+            target, draft = controls.models_of(name)
+            take(visitor_of(request), {"target": target, "draft": draft})
+            return [target, draft, panel.pair_update({"target": target, "draft": draft})]
+
+        def own_pair(target: str, draft: str) -> Any:
+            return panel.pair_update({"target": target or "", "draft": draft or ""})
+
         def explain_rule(rule: str) -> Any:
             return gr.update(info=RULES[rule].help)
 
@@ -176,6 +188,10 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, **long)
         alone_button.click(driven(drivers.measure), widgets, view, **long)
         load_button.click(driven(drivers.load), widgets, view, **long)
+        models = [values["target"], values["draft"]]
+        pair.input(choose_pair, pair, [*models, pair], **quick).success(driven(drivers.load), widgets, view, **long)
+        for model in models:
+            model.input(own_pair, models, pair, **quick)
         pause_button.click(pause, None, None, **quick)
         reset_button.click(reset, None, view, **quick)
         preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)
@@ -188,7 +204,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         view.link(None, widgets, None, js=panel.copy_js(), **quick)
         demo.load(arrive, told, [view, *panel.outputs], js=ARRIVAL_JS, **quick)
         demo.load(None, None, None, js=CLOSE_DRAWER_ON_PHONES)
-        gr.api(make_generate(shelf, turns), api_name="generate", concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
+        for name, endpoint in make_endpoints(shelf, turns).items():
+            gr.api(endpoint, api_name=name, concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
     demo.queue(max_size=QUEUE)
     return demo
 

@@ -11,7 +11,9 @@ from typing import Any
 import gradio as gr
 
 from specviz.drafting import STRATEGIES
-from specviz.models.catalogue import MODELS
+from specviz.models import catalogue
+from specviz.models.catalogue import MODELS, PAIRS
+from specviz.models.standing import standing
 from specviz.settings import KNOBS, Knob
 from specviz.ui.drive import SPEEDS
 from specviz.ui.gallery import FIRST_SETTINGS
@@ -22,6 +24,7 @@ DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_t
 FULL_SPEED = "full speed"
 DEFAULT_PAIR = "default"
 OWN_DRAFT = "(the pair's own, or none)"
+OWN_PAIR = "own choice"
 Choices = list[str] | list[tuple[str, str]]
 
 
@@ -112,6 +115,25 @@ def stop_box() -> gr.Textbox:
     """Stop strings."""
     info = "One a line; the text is cut before the first that appears. Write \\n for a line break."
     return gr.Textbox("", label="stop strings", info=info, lines=2, elem_id=_id("stop"), elem_classes="sv-knob")
+
+
+def pair_menu() -> gr.Dropdown:
+    """The catalogue's pairs, each with what is here and what would be downloaded; choosing one loads it."""
+    choices = [(f"{name} · {standing(pair).short}", name) for name, pair in PAIRS.items()]
+    info = standing(PAIRS[catalogue.DEFAULT_PAIR]).sentence
+    return menu("pair", [*choices, (OWN_PAIR, OWN_PAIR)], catalogue.DEFAULT_PAIR, "Pair", info)
+
+
+def models_of(pair: str) -> tuple[str, str]:
+    """What target and draft menu show for a pair of the catalogue."""
+    if pair == catalogue.DEFAULT_PAIR:
+        return DEFAULT_PAIR, ""
+    return PAIRS[pair].targets[0], PAIRS[pair].draft or ""
+
+
+def pair_of(target: str, draft: str) -> str:
+    """The catalogue's pair that these two are, or "own choice"."""
+    return next((name for name in PAIRS if models_of(name) == (target, draft)), OWN_PAIR)
 
 
 def target_menu() -> gr.Dropdown:

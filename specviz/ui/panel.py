@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qs
 
 import gradio as gr
 
 from specviz.drafting import STRATEGIES
-from specviz.ui import links
+from specviz.models.catalogue import PAIRS
+from specviz.models.standing import standing
+from specviz.ui import controls, links
+from specviz.ui.files import controls_of
+from specviz.ui.gallery import present, read
 from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
@@ -27,18 +32,19 @@ ARRIVAL_JS = """() => {
 
 
 class Panel:
-    """The widgets by the names of what they set, and the groups that hold a strategy's own."""
+    """The widgets by the names of what they set, the groups that hold a strategy's own, and the menu of pairs."""
 
-    def __init__(self, widgets: Mapping[str, Any], groups: Mapping[str, gr.Group]) -> None:
+    def __init__(self, widgets: Mapping[str, Any], groups: Mapping[str, gr.Group], pair: gr.Dropdown) -> None:
         self.names = list(widgets)
         self.widgets = list(widgets.values())
         self.groups = dict(groups)
+        self.pair = pair
         self.usual = [widget.value for widget in self.widgets]
 
     @property
     def outputs(self) -> list[Any]:
         """What `put` has updates for."""
-        return [*self.widgets, *self.groups.values()]
+        return [*self.widgets, *self.groups.values(), self.pair]
 
     def put(self, values: Mapping[str, Any]) -> list[Any]:
         """Updates that put `values` in and leave the other controls as they are."""
@@ -52,7 +58,16 @@ class Panel:
             else:
                 updates.append(gr.update(value=values[name]))
         strategy = values.get("strategy")
-        return updates + [gr.update() if strategy is None else gr.update(visible=strategy == g) for g in self.groups]
+        updates += [gr.update() if strategy is None else gr.update(visible=strategy == g) for g in self.groups]
+        return [*updates, self.pair_update(values)]
+
+    def pair_update(self, values: Mapping[str, Any]) -> Any:
+        """The menu of pairs after target or draft were set."""
+        if "target" not in values and "draft" not in values:
+            return gr.update()
+        name = controls.pair_of(str(values.get("target", controls.DEFAULT_PAIR)), str(values.get("draft", "")))
+        info = standing(PAIRS[name]).sentence if name in PAIRS else "Target and draft as typed below."
+        return gr.update(value=name, info=info)
 
     def arrive(self, visitors: Visitors, session: str | None, told: str) -> tuple[Visitor, dict[str, Any], str]:
         """Who has come, where the controls must stand, and what to say: a reload comes before the address's wishes."""
@@ -65,6 +80,7 @@ class Panel:
         if visitor is not None:
             return visitor, self.standing(visitor), ""
         values, refused = links.read(query)
+        values = recorded(query) | values
         return visitors.of(session), {n: v for n, v in values.items() if n in self.names}, links.told(refused)
 
     def standing(self, visitor: Visitor) -> dict[str, Any]:
@@ -79,6 +95,12 @@ class Panel:
         known = json.dumps({"names": self.names, "usual": self.usual, "most": links.MAX_LINK}).replace("<", "\\u003c")
         event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
         return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"
+
+
+def recorded(query: str) -> dict[str, Any]:
+    """Where the controls stand for the recording that an address names, so that Play runs live what is seen."""
+    name = parse_qs(query.removeprefix("?")).get("trace", [""])[-1]
+    return links.check(controls_of(read(name)))[0] if name in present() else {}
 
 
 def note(visitor: Visitor, say: str) -> Any:

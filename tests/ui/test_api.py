@@ -101,4 +101,4 @@ def test_the_client_raises_the_same_sentence(client):
 
 def test_nothing_else_is_public(client):
     told = client.view_api(return_format="dict")
-    assert list(told["named_endpoints"]) == ["/generate"] and not told["unnamed_endpoints"]
+    assert list(told["named_endpoints"]) == ["/generate", "/run_trace"] and not told["unnamed_endpoints"]

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from specviz.drafting import STRATEGIES
-from specviz.ui import links
+from specviz.ui import gallery, links
 from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
 
 
@@ -147,8 +147,39 @@ def test_a_prompt_too_long_for_a_link_is_told(visit):  # noqa: F811
 
 def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):  # noqa: F811
     tab = open_tab(desk, "?trace=story")
-    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story” is a recording')")
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
+    plan = gallery.RECORDINGS["story"]
+    tab.until("(p) => document.querySelector('#sv-prompt textarea').value === p", plan.prompt)
     assert parse_qs(urlsplit(link_of(tab)).query) == {"trace": ["story"]}
+    tab.slide("k", 9)
+    link = link_of(tab)
+    assert parse_qs(urlsplit(link).query) == {"trace": ["story"], "k": ["9"]}
+    again = open_tab(desk, url=link)
+    again.until("() => document.querySelector('#sv-k input[type=number]').value === '9'")
+    assert again.page.locator("#sv-prompt textarea").input_value() == plan.prompt
     lost = open_tab(desk, "?trace=../../etc/passwd")
     lost.until("() => document.querySelector('.sv-say').textContent.startsWith('There is no recording named')")
     assert lost.place()[1] > 10
+
+
+def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit):  # noqa: F811
+    visit.steps_one_by_one(1)
+    visit.open("Models")
+
+    def chosen():
+        return visit.page.locator("#sv-pair input").input_value()
+
+    visit.page.locator("#sv-pair input").click()
+    visit.page.get_by_role("option", name="SmolLM2 360M ← 135M").click()
+    visit.wait_state("Stopped by an error")  # the tests' loader knows no such model
+    assert visit.say() == "There is no model named SmolLM2-360M-Instruct; check the name."
+    assert visit.page.locator("#sv-target input").input_value() == "SmolLM2-360M-Instruct"
+    assert visit.page.locator("#sv-draft input").input_value() == "SmolLM2-135M-Instruct"
+    assert "not run by us" in visit.page.locator("#sv-pair").text_content()
+    visit.page.locator("#sv-pair input").click()
+    visit.page.get_by_role("option", name="SmolLM2 135M ← 10M draft").click()
+    visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready; press Play.'")
+    assert visit.label() == "step 1 of 1"
+    visit.write_in("target", "evil")
+    visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
+    assert chosen() == "own choice"
