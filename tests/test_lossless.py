@@ -63,7 +63,7 @@ class FromTheTarget(SpeculativeSampling):
 
 def test_the_test_can_fail_a_replacement_from_the_plain_target_is_caught(tables, monkeypatch):
     monkeypatch.setitem(RULES, "speculative sampling", FromTheTarget())
-    assert p_value(tables, RunSettings(strategy="sampling", k=2, max_new_tokens=2)) < 1e-6
+    assert p_value(tables, RunSettings(strategy="sampling", k=2, max_new_tokens=2)) < 1e-4
 
 
 def test_a_draft_in_half_precision_keeps_the_targets_distribution_exact(pair):

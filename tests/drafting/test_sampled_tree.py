@@ -101,7 +101,7 @@ def test_the_test_can_fail_siblings_judged_as_if_each_were_the_first(tables, mon
             return left if draft.gt(0).sum() < tiny.WORDS else target  # the first sibling leaves everything
 
     monkeypatch.setitem(RULES, "speculative sampling", Forgetful())
-    assert p_value(tables, tree(2, k=2, max_new_tokens=3)) < 1e-6
+    assert p_value(tables, tree(2, k=2, max_new_tokens=3)) < 1e-4
 
 
 def test_the_test_can_fail_siblings_without_replacement_judged_as_if_with(tables, monkeypatch):
@@ -115,7 +115,7 @@ def test_the_test_can_fail_siblings_without_replacement_judged_as_if_with(tables
         return replace(draft, probs=tuple(firsts[parent] for parent in draft.parents))
 
     monkeypatch.setattr(SampledTreeDrafter, "propose", careless)
-    assert p_value(tables, tree(3, k=2, max_new_tokens=3)) < 1e-6
+    assert p_value(tables, tree(3, k=2, max_new_tokens=3)) < 1e-4
 
 
 @pytest.mark.parametrize("siblings", [1, 2, 3, 4])
