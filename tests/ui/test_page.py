@@ -467,7 +467,7 @@ def test_two_visitors_at_once_do_not_see_each_other(chromium, open_tab):
 
 
 def test_a_long_run_of_one_does_not_keep_another_waiting(visit, desk, open_tab):
-    lengthen(visit)
+    lengthen(visit, 8000)  # long enough to be going on still, however slowly the other tab opens
     visit.run_live()
     other = open_tab(desk)
     other.steps_one_by_one(3)
