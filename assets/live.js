@@ -2,14 +2,18 @@
 // A frame carries the newest steps only. Frames may be lost (a hidden tab coalesces them): a step that is not the next
 // one makes the client ask for what it lacks. The run's id is kept for this tab, so that a page loaded again finds it.
 
-const KEPT = 'specviz.run';
+const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
 
 function keptRun() {
-  try { return sessionStorage.getItem(KEPT) || ''; } catch { return ''; }
+  try {
+    // a link opened in this tab is not a reload: the run of another address is left alone
+    return (sessionStorage.getItem(KEPT_AT) || '') === location.search ? sessionStorage.getItem(KEPT) || '' : '';
+  } catch { return ''; }
 }
 
 function keepRun(run) {
   try {
+    sessionStorage.setItem(KEPT_AT, location.search);
     if (run) sessionStorage.setItem(KEPT, run);
     else sessionStorage.removeItem(KEPT);
   } catch { /* storage is switched off: a reload begins anew */ }
@@ -136,7 +140,7 @@ function makeLive(store, view) {
   function showRecording(reply, title, from) {
     const live = store.run || aside;
     if (store.run) behind = { run: store.run, head: store.head };
-    if (['playing', 'waiting', 'loading'].includes(state)) document.getElementById('sv-pause')?.click();
+    if (['playing', 'waiting', 'loading', 'measuring'].includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
     aside = live;
@@ -200,7 +204,7 @@ function makeLive(store, view) {
     if (!reply || !reply.state) { reply = null; misses++; } else misses = 0;
     view.models(reply, misses);
     // what was going on has ended with the server
-    if (misses > 3 && ['playing', 'waiting', 'loading'].includes(state)) setState('paused');
+    if (misses > 3 && ['playing', 'waiting', 'loading', 'measuring'].includes(state)) setState('paused');
     // once the models are there, ask now and then whether the server still is
     const settled = reply && (reply.state === 'ready' || reply.state === 'error');
     setTimeout(poll, settled || misses > 3 ? 5000 : 1000);

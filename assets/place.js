@@ -86,7 +86,7 @@ function makePlace(host) {
       if (left) track.append(bar((100 * r) / scale, 'sv-bar-left'));
       const name = el('span', 'sv-cand');
       name.append(el('bdi', '', c[SHOWN]));
-      const marks = [tried.has(c[ID]) ? 'drafted' : '', c[ID] === out ? 'out' : ''].filter(Boolean);
+      const marks = [tried.has(c[ID]) ? 'drafted' : '', c[ID] === out ? 'emitted' : ''].filter(Boolean);
       for (const m of marks) name.append(el('span', 'sv-tag sv-tag-' + m, m));
       lines.push(line(left ? 'sv-row-3' : '', [[name, 'rowheader'], [track], [hasDraft ? prob(c[use.q] ?? 0) : ''], [prob(p)], [left ? prob(r) : '']]));
     }

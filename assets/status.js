@@ -23,13 +23,16 @@ function makeStatus(host, store, live, replaying) {
     if (misses > 3) {
       return { state: 'offline', say: 'The server cannot be reached. What is on screen still works; reload the page to run again.' };
     }
-    if (['playing', 'paused', 'waiting', 'error', 'loading'].includes(f.state)) return f;
+    if (['playing', 'paused', 'waiting', 'error', 'loading', 'measuring'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'error', say: models.say || '' };
     if (loading) {
       const title = f.say.startsWith('“') ? f.say.slice(0, f.say.lastIndexOf(' — ')) : 'a recording of a real run';
       const note = f.state === 'recording' ? ' — meanwhile, ' + title : '';
       return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress };
     }
+    // no network and nothing fetched before: what runs instead is said before anybody presses Play
+    const fallback = models?.state === 'ready' && models.pair && !models.pair.draft ? (models.pair.notes || [])[0] : '';
+    if (fallback && (f.state === 'empty' || f.state === 'recording')) return { ...f, say: fallback };
     if (f.state === 'empty') return { state: 'empty', say: 'Press Play, or Step for one step at a time.' };
     return f;
   }
@@ -54,8 +57,10 @@ function makeStatus(host, store, live, replaying) {
       if (pill.dataset.state !== f.state) pill.dataset.state = f.state;
       setText(pill, STATES[f.state] || f.state);
       setText(words, f.say || '');
+      const notes = (store.head?.pair?.notes || models?.pair?.notes || []).join(' ');
+      if (pair.title !== notes) pair.title = notes;
       setText(pair, pairWords(store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair));
-      track.hidden = f.state !== 'loading';
+      track.hidden = f.state !== 'loading' && f.state !== 'measuring';
       if (!track.hidden) {
         const known = some(f.progress);
         track.classList.toggle('sv-unknown', !known);

@@ -16,7 +16,7 @@ const SHORT_DRAFT = {
 };
 
 const STATES = {
-  empty: 'No run yet', loading: 'Loading', playing: 'Running', paused: 'Paused', finished: 'Finished',
+  empty: 'No run yet', loading: 'Loading', measuring: 'Measuring', playing: 'Running', paused: 'Paused', finished: 'Finished',
   waiting: 'Waiting', error: 'Stopped by an error', recording: 'Recording', ready: 'Ready', offline: 'Offline',
   replay: 'Replaying',
 };

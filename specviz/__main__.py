@@ -107,10 +107,12 @@ def _run(args: argparse.Namespace) -> None:
     prompt: str | list[Any] = args.prompt
     if args.prompt_ids is not None:
         prompt = [_number(part.strip()) for part in args.prompt_ids.split(",") if part.strip()]
-    pair = _pair(args)
-
     from specviz import baseline, engine  # noqa: PLC0415
 
+    engine.check_names(settings)  # before models are loaded for it
+    if args.json and not args.json.parent.is_dir():
+        raise SpecvizError(f"There is no folder {str(args.json.parent)!r} to save the trace in; make it first.")
+    pair = _pair(args)
     run = engine.start(pair, prompt, settings)
     while not run.finished(settings):
         print(_line(engine.step(run, settings)), flush=True)

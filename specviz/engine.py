@@ -100,6 +100,8 @@ def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run
             )
         ids = codec.encode(prompt, settings.chat)
     else:
+        if not isinstance(prompt, Sequence):
+            raise SpecvizError("The prompt must be a text or a list of token ids.")
         ids = [_token_id(i, pair.target.vocab_size) for i in prompt]
         if not ids:
             raise SpecvizError("Type a prompt first: a model cannot continue an empty text.")
@@ -117,11 +119,16 @@ def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run
     return Run(pair, prompt, ids, settings.seed, readers, prefill_s=perf_counter() - began)
 
 
-def check(pair: Pair, settings: RunSettings) -> None:
-    """Raise SettingsError where a name is not in its table, a knob is unknown, or the strategy does not fit the pair."""
+def check_names(settings: RunSettings) -> None:
+    """Raise SettingsError where strategy or rule is not in its table."""
     for name, table, kind in ((settings.strategy, STRATEGIES, "strategy"), (settings.rule, RULES, "rule")):
         if name not in table:
             raise SettingsError(f"There is no {kind} named {name!r}; choose one of: {', '.join(table)}.")
+
+
+def check(pair: Pair, settings: RunSettings) -> None:
+    """Raise SettingsError where a name is not in its table, a knob is unknown, or the strategy does not fit the pair."""
+    check_names(settings)
     strategy = STRATEGIES[settings.strategy]
     for name, value in settings.options.items():
         # knobs of other strategies are carried along, so that switching back finds them as they were
@@ -208,9 +215,11 @@ def _end(run: Run, emitted: list[int], settings: RunSettings) -> tuple[list[int]
     """What is emitted after a cut at a stop string, whether and why the run ends, and the text before the stop string."""
     codec, end_ids = run.pair.target.codec, run.pair.target.eos_ids
     if settings.stop:
+        # only what the new tokens complete: a stop string added in mid-run does not reach back
+        known = len(codec.decode(i for i in run.output_ids if i not in end_ids))
         for count in range(1, len(emitted) + 1):
             text = codec.decode(i for i in run.output_ids + emitted[:count] if i not in end_ids)
-            places = [at for s in settings.stop if (at := text.find(s)) >= 0]
+            places = [at for s in settings.stop if (at := text.find(s, max(0, known - len(s) + 1))) >= 0]
             if places:
                 return emitted[:count], "stop string", text[: min(places)]
     if emitted[-1] in end_ids:

@@ -77,17 +77,27 @@ def main() -> None:
         _set_up(page, prompt)
         _play(page, watch)
         headless()  # the first of each is not counted
+        ticks = page.context.new_cdp_session(page)
+        ticks.send("Performance.enable", {"timeDomain": "threadTicks"})
         ratios = []
         for _ in range(ROUNDS):
-            alone, live = headless(), _play(page, watch)
+            alone, busy = headless(), _main_thread(ticks)
+            live = _play(page, watch)
+            busy = (_main_thread(ticks) - busy) / watch.steps
             ratios.append(live / alone)
             size = watch.bytes / watch.steps
             print(
-                f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {size:.0f} bytes a step"
+                f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {size:.0f} bytes and {busy:.1f} ms of main thread a step"
             )
         print(f"page ÷ headless: median {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
         browser.close()
     demo.close()
+
+
+def _main_thread(ticks: Any) -> float:
+    """Milliseconds of processor time that the page's main thread has used so far."""
+    metrics = ticks.send("Performance.getMetrics")["metrics"]
+    return 1e3 * next(m["value"] for m in metrics if m["name"] == "TaskDuration")
 
 
 def _set_up(page: Page, prompt: str) -> None:

@@ -204,6 +204,18 @@ def test_stop_strings_cut_where_the_target_alone_is_cut(pair, stop):
     assert last.extra is None and last.count(Fate.UNTESTED) == len(last.tokens) - len(last.emitted_ids) > 0
 
 
+def test_a_stop_string_set_in_mid_run_does_not_reach_back(pair):
+    settings = replace(GREEDY, strategy="greedy", k=2)
+    run = engine.start(pair("cycle12", "cycle12"), [0], settings)
+    for _ in range(3):
+        engine.step(run, settings)
+    late = replace(settings, stop=("w3",))
+    while not run.finished(late):
+        engine.step(run, late)
+    assert run.stop == "stop string" and len(run.output_ids) == 12 + 3
+    assert run.text.split()[-1] == "w2" and run.text.count("w3") == 1
+
+
 def test_the_context_ends_a_run_cleanly(pair):
     trace = engine.run(pair("gpt2pos32"), list(range(12)) * 2 + [1, 2, 3, 4], replace(GREEDY, strategy="prompt lookup"))
     assert (len(trace.output_ids), trace.stop) == (4, "context")

@@ -185,7 +185,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             "api_visibility": "private",
         }
         play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, **long)
-        step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, **long)
+        step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, trigger_mode="multiple", **long)
         alone_button.click(driven(drivers.measure), widgets, view, **long)
         load_button.click(driven(drivers.load), widgets, view, **long)
         models = [values["target"], values["draft"]]
@@ -199,7 +199,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         values["rule"].input(explain_rule, values["rule"], values["rule"], **quick)
         for name, widget in zip(names, widgets, strict=True):
             # always_last: with the default the last position of a dragged slider can be lost
-            widget.input(setter(name), widget, None, trigger_mode="always_last", **quick)
+            # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
+            moved = widget.change if isinstance(widget, gr.Slider) else widget.input
+            moved(setter(name), widget, None, trigger_mode="always_last", **quick)
         view.use(take_over, None, panel.outputs, **quick)
         view.link(None, widgets, None, js=panel.copy_js(), **quick)
         demo.load(arrive, told, [view, *panel.outputs], js=ARRIVAL_JS, **quick)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from specviz import baseline, engine
+from specviz.drafting import STRATEGIES
 from specviz.models.describe import describe
-from specviz.settings import SpecvizError
+from specviz.settings import RunSettings, SpecvizError
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
@@ -34,6 +36,7 @@ SPEEDS: dict[str, float] = {
     "4 steps/s": 4,
     "full speed": float("inf"),
 }
+SUBSTITUTE = "prompt lookup"
 TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 T = TypeVar("T")
@@ -50,15 +53,19 @@ class Drivers:
 
     def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
         """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
-        return self._hold(visitor, lambda me: self._steps(visitor, me, limit))
+        # Step pressed again while a step is made is another step, not another driver
+        in_a_row = limit != float("inf") and visitor.stepping
+        me = visitor.driver if in_a_row else visitor.claim()
+        visitor.stepping = limit != float("inf")
+        return self._hold(visitor, me, lambda me: self._steps(visitor, me, limit))
 
     def measure(self, visitor: Visitor) -> Iterator[str]:
         """The target alone on the run's prompt and settings, compared with the run so far."""
-        return self._hold(visitor, lambda me: self._alone(visitor, me))
+        return self._hold(visitor, visitor.claim(), lambda me: self._alone(visitor, me))
 
     def load(self, visitor: Visitor) -> Iterator[str]:
         """Load the pair that the visitor chose, with progress; the run so far is kept."""
-        return self._hold(visitor, lambda me: self._load(visitor, me))
+        return self._hold(visitor, visitor.claim(), lambda me: self._load(visitor, me))
 
     def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
         pair = yield from self._pair(visitor, me)
@@ -66,9 +73,8 @@ class Drivers:
             state = resting(visitor.run) if visitor.run else "ready"
             yield frame(visitor, state=state, say="The models are ready; press Play.", pair=describe(pair))
 
-    def _hold(self, visitor: Visitor, work: Callable[[int], Iterator[str]]) -> Iterator[str]:
+    def _hold(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Iterator[str]:
         """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""
-        me = visitor.claim()
         while not visitor.busy.acquire(timeout=POLL_S):  # whoever drove before us ends within a step
             if visitor.driver != me:
                 return
@@ -93,12 +99,12 @@ class Drivers:
         if pair is None:
             return
         if stale(visitor, pair):
-            prompt, settings = str(visitor.values.get("prompt") or ""), visitor.settings()
+            prompt, settings = str(visitor.values.get("prompt") or ""), fitting(visitor, pair)
             begun = yield from self._turn(visitor, me, lambda: engine.start(pair, prompt, settings))
             if begun is None:
                 return
             visitor.adopt(begun)
-            yield frame(visitor, 0, state="playing", head=True)
+            yield frame(visitor, 0, state="playing", head=True, say=instead(visitor, pair))
         run = visitor.run
         assert run is not None
         sent, made, last_frame, last_step = len(run.steps), 0, 0.0, 0.0
@@ -108,15 +114,15 @@ class Drivers:
                 continue
             last_step = time.monotonic()
             # the controls are read when the turn comes: K, strategy, rule, temperature may change until then
-            step = yield from self._turn(visitor, me, lambda: engine.step(run, visitor.settings()))
+            step = yield from self._turn(visitor, me, lambda: engine.step(run, fitting(visitor, pair)))
             made += step is not None
             if visitor.run is not run:
                 return
             if time.monotonic() - last_frame >= FRAME_S or _speed(visitor) < float("inf"):
                 last_frame, first, sent = time.monotonic(), sent, len(run.steps)
-                yield frame(visitor, first, state="playing")
+                yield frame(visitor, first, state="playing", say=instead(visitor, pair))
         if visitor.run is run:  # else it was reset: what is on screen is no longer ours
-            yield frame(visitor, sent, state=resting(run), text=run.text)
+            yield frame(visitor, sent, state=resting(run), text=run.text, say=instead(visitor, pair))
 
     def _alone(self, visitor: Visitor, me: int) -> Iterator[str]:
         run = visitor.run
@@ -135,7 +141,7 @@ class Drivers:
             if time.monotonic() - told > 0.25:
                 told, done = time.monotonic(), len(single.output_ids)
                 say = f"Measuring the target alone: {done} of {wanted} tokens …"
-                yield frame(visitor, state="loading", say=say, progress=done / wanted)
+                yield frame(visitor, state="measuring", say=say, progress=done / wanted)
         if visitor.run is not run:
             return
         if single.output_ids:
@@ -215,6 +221,26 @@ def state_of(
 def resting(run: Run) -> str:
     """State of a run that nobody drives."""
     return "finished" if run.stop else "paused"
+
+
+def fitting(visitor: Visitor, pair: Pair) -> RunSettings:
+    """The controls as they stand; where they ask for a draft model that the pair lacks, prompt lookup drafts (see
+    `instead`, which tells). So that a pair without one, such as the offline one, decodes live at the first Play."""
+    settings = visitor.settings()
+    known = STRATEGIES.get(settings.strategy)
+    lacking = known is not None and known.needs_draft_model and pair.draft is None
+    return replace(settings, strategy=SUBSTITUTE) if lacking else settings
+
+
+def instead(visitor: Visitor, pair: Pair) -> str | None:
+    """The sentence about a strategy that stands in for the chosen one, or None."""
+    chosen = str(visitor.values.get("strategy"))
+    if pair.draft is not None or chosen not in STRATEGIES or not STRATEGIES[chosen].needs_draft_model:
+        return None
+    notes = " ".join(pair.notes)
+    return (
+        f"{SUBSTITUTE.capitalize()} drafts instead of {chosen!r}: {pair.target.name} has no draft model here. {notes}"
+    )
 
 
 def stale(visitor: Visitor, pair: Pair) -> bool:

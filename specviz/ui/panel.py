@@ -26,7 +26,11 @@ from specviz.views import wire
 # what a page that has just been loaded knows: the run it showed before, and its own address
 ARRIVAL_JS = """() => {
     let run = '';
-    try { run = sessionStorage.getItem('specviz.run') || ''; } catch { /* storage is switched off */ }
+    try {
+        // the run of another address is not picked up: a link was opened in this tab, which is not a reload
+        const here = (sessionStorage.getItem('specviz.address') || '') === location.search;
+        run = here ? sessionStorage.getItem('specviz.run') || '' : '';
+    } catch { /* storage is switched off */ }
     return [JSON.stringify({ run, query: location.search })];
 }"""
 

@@ -37,6 +37,7 @@ class Visitor:
     made_from: tuple[Any, ...] = ()
     drawn_seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
     driver: int = 0
+    stepping: bool = False
     holder: int = 0
     taken: int = 0
     seen: float = field(default_factory=time.monotonic)
@@ -48,6 +49,7 @@ class Visitor:
     def claim(self) -> int:
         """Take over driving; whoever drove before stops before its next step."""
         self.driver += 1
+        self.stepping = False
         return self.driver
 
     @property

@@ -133,6 +133,24 @@ def test_an_empty_prompt_and_a_missing_model_are_told(drivers):
     assert "no model named missing" in told(drivers.play(visitor(target="missing"), 1))[-1]["say"]
 
 
+def test_steps_asked_for_in_a_row_are_all_made(drivers):
+    someone = visitor(max_new_tokens=100)
+    told(drivers.play(someone, 1))
+    threads = [threading.Thread(target=lambda: told(drivers.play(someone, 1))) for _ in range(5)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(someone.run.steps) == 6
+
+
+def test_without_a_draft_model_prompt_lookup_drafts_and_it_is_said(drivers):
+    someone = visitor(draft="", strategy="sampling")
+    messages = told(drivers.play(someone, float("inf")))
+    assert {s["st"] for s in steps_of(messages)} == {"prompt lookup"}
+    assert messages[-1]["state"] == "finished" and "drafts instead of 'sampling'" in messages[-1]["say"]
+
+
 def test_another_prompt_or_seed_begins_anew_and_a_new_k_does_not(drivers):
     someone = visitor()
     told(drivers.play(someone, 1))
