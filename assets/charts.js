@@ -1,5 +1,5 @@
 // Fills the empty plotly figures of specviz/views/figures from the tables of tables.js: any figure, by its `meta`.
-// Redraws rarely: at most every 400 ms, and so that charts take at most 4 % of the time whatever a redraw costs
+// Redraws rarely: at most every 400 ms, and so that charts take at most 2 % of the time whatever a redraw costs
 // (its script is held to 3 %, the browser's painting after it is not seen from here).
 // Without Plotly the rest of the page works and the charts say so.
 
@@ -8,7 +8,7 @@ const AXES = {
   steps: { title: 'step', point: 'step', bar: 'step' },
   tokens: { title: 'output tokens', point: 'x_end', bar: 'x_mid' },
 };
-const MIN_GAP = 400, DUTY = 33;
+const MIN_GAP = 400, DUTY = 50;
 
 function makeCharts(host, store) {
   const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [];

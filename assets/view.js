@@ -24,8 +24,8 @@ function flush() {
   for (const name of ['headline', 'transport', 'status']) if (names.has(name)) parts[name].update();
   if (names.has('card')) {
     clearTimeout(cardTimer);
-    // nobody reads a card that changes ten times a second
-    const wait = cardAt + 180 - performance.now();
+    // nobody reads a card that changes more than twice a second
+    const wait = cardAt + 600 - performance.now();
     if (wait <= 0 || live.state() !== 'playing') drawCard();
     else cardTimer = setTimeout(drawCard, wait);
   }

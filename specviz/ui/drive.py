@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from specviz.engine import Run
     from specviz.models.pair import Pair
 
-FRAME_S = 0.1
+FRAME_S = 0.2
 """At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
 POLL_S = 0.05
 PATIENCE_S = 1.0
