@@ -85,10 +85,8 @@ def main() -> None:
             live = _play(page, watch)
             busy = (_main_thread(ticks) - busy) / watch.steps
             ratios.append(live / alone)
-            size = watch.bytes / watch.steps
-            print(
-                f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {size:.0f} bytes and {busy:.1f} ms of main thread a step"
-            )
+            cost = f"{watch.bytes / watch.steps:.0f} bytes and {busy:.1f} ms of main thread a step"
+            print(f"headless {alone:.1f} tokens/s, with the page {live:.1f}: {live / alone:.2f}; {cost}")
         print(f"page ÷ headless: median {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
         browser.close()
     demo.close()
