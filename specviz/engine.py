@@ -8,7 +8,7 @@ temperature may change in mid-run, and each record says what it was made under. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -168,7 +168,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     if (draft.stop == "k" and k < settings.k) or (
         k == 0 < settings.k and draft.stop == "none" and settings.strategy != "none"
     ):
-        draft = _stopped(draft, "room")
+        draft = replace(draft, stop="room")
     draft_s = clock.lap()
 
     logits = target.tree_logits(ids, draft.token_ids, draft.parents)
@@ -226,10 +226,6 @@ def _end(run: Run, emitted: list[int], settings: RunSettings) -> tuple[list[int]
         return emitted, "eos", None
     room, why = run.limit(settings)
     return emitted, why if len(emitted) >= room else None, None
-
-
-def _stopped(draft: Draft, why: str) -> Draft:
-    return Draft(draft.token_ids, draft.parents, draft.probs, draft.own_logits, why)
 
 
 def _token_id(value: object, size: int) -> int:

@@ -9,6 +9,7 @@ token, `emitted_ids` are the accepted one and the resampled one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -19,6 +20,15 @@ StopReason = Literal["eos", "length", "stop string", "context"]
 STOPS: tuple[str, ...] = ("eos", "length", "stop string", "context")
 ROOT = -1
 """Parent of a token drafted straight after the text so far."""
+
+
+def path_to(parents: Sequence[int], node: int) -> list[int]:
+    """Indices from the root's child down to `node` in a draft whose tokens name their parents; empty for the root."""
+    way: list[int] = []
+    while node != ROOT:
+        way.append(node)
+        node = parents[node]
+    return way[::-1]
 
 
 class Fate(StrEnum):

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
+from specviz.records import path_to
 from specviz.sampling import BadLogits, check_finite
 from specviz.settings import SpecvizError
 from specviz.trace import ROOT
@@ -86,7 +87,7 @@ class CachedModel:
         positions = 0
         for node in reversed(wanted):
             if node not in found:
-                way = [ROOT, *_path(parents, node)]
+                way = [ROOT, *path_to(parents, node)]
                 found |= zip(way, self.logits(ids + [nodes[n] for n in way[1:]], last=len(way)), strict=True)
                 positions += self.positions
         self.positions = positions
@@ -194,7 +195,7 @@ class CachedModel:
         sees[:, kept:text] = torch.ones(fed, new, dtype=torch.bool).tril()
         positions = list(range(kept, text))
         for row, node in enumerate(range(read, len(parents)), start=new):
-            way = _path(parents, node)
+            way = path_to(parents, node)
             sees[row, [text + n for n in way]] = True
             positions.append(text + len(way) - 1)
         floor = torch.finfo(self.loaded.dtype).min
@@ -203,14 +204,6 @@ class CachedModel:
             "attention_mask": mask[None, None].to(self.loaded.device),
             "position_ids": torch.tensor([positions], device=self.loaded.device),
         }
-
-
-def _path(parents: Sequence[int], node: int) -> list[int]:
-    way: list[int] = []
-    while node != ROOT:
-        way.append(node)
-        node = parents[node]
-    return way[::-1]
 
 
 def self_check(loaded: LoadedModel) -> str:

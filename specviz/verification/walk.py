@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from specviz.coins import Coins
+from specviz.records import path_to
 from specviz.sampling import draw
 from specviz.trace import ROOT
 from specviz.verification.base import Rule
@@ -44,11 +45,7 @@ class Draft:
 
     def path(self, node: int) -> list[int]:
         """Indices from the root's child down to `node`, empty for the root."""
-        way: list[int] = []
-        while node != ROOT:
-            way.append(node)
-            node = self.parents[node]
-        return way[::-1]
+        return path_to(self.parents, node)
 
 
 @dataclass(frozen=True, slots=True)
