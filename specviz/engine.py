@@ -150,9 +150,11 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     position, ids, coins = len(run.output_ids), run.ids, coins_of(run.seed)
     end_ids, target = run.pair.target.eos_ids, run.readers.target
     k = min(settings.k, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
-    drafter = run.drafters.get(settings.strategy)
+    strategy, drafter = STRATEGIES[settings.strategy], run.drafters.get(settings.strategy)
     if drafter is None:
-        drafter = run.drafters[settings.strategy] = STRATEGIES[settings.strategy].start(run.readers)
+        if not strategy.ready(run.pair):
+            strategy.prepare(run.pair)
+        drafter = run.drafters[settings.strategy] = strategy.start(run.readers)
     clock = _Clock(run.pair)
     draft = Draft()
     try:

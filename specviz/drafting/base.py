@@ -20,6 +20,7 @@ from specviz.verification import Draft
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
+    from specviz.models.where import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,34 @@ class Strategy(Protocol):
         """None, or the reason why this pair cannot use it."""
         ...
 
+    def ready(self, pair: Pair) -> bool:
+        """Whether all that it drafts with is in memory; where not, `prepare` comes first."""
+        ...
+
+    def prepare(self, pair: Pair, progress: Progress | None = None) -> None:
+        """Load or make what is missing (see `models.companions`): slow, from any thread, never in a timed phase.
+
+        Raises SpecvizError, one sentence.
+        """
+        ...
+
     def start(self, readers: Readers) -> Drafter:
         """A drafter for one run."""
         ...
 
 
-class WithoutModel:
+class AlwaysReady:
+    """Common part of strategies that need nothing beside the pair."""
+
+    def ready(self, pair: Pair) -> bool:
+        """Nothing is missing."""
+        return True
+
+    def prepare(self, pair: Pair, progress: Progress | None = None) -> None:
+        """Nothing to load."""
+
+
+class WithoutModel(AlwaysReady):
     """Common part of drafters that read nothing."""
 
     needs_draft_model = False
@@ -82,7 +105,7 @@ class WithoutModel:
         """Nothing to read."""
 
 
-class WithModel:
+class WithModel(AlwaysReady):
     """Common part of strategies that draft with the pair's draft model."""
 
     needs_draft_model = True
