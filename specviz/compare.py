@@ -1,0 +1,102 @@
+"""Several ways to draft, side by side on one prompt: the same coins, and the same noise of the machine.
+
+Each lane is a run of its own. The lane with the fewest tokens takes the next step, so all of them move through the text
+together and a moment in which the machine is slow is slow for all. The target alone is a lane like any other.
+
+Example: ``for lane in Comparison(pair, prompt, lanes_of(settings, ["greedy", "beam search"])).steps(): ...``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from specviz import baseline, engine
+from specviz.drafting import STRATEGIES
+from specviz.settings import RunSettings, SettingsError
+
+if TYPE_CHECKING:
+    from specviz.engine import Run
+    from specviz.models.pair import Pair
+    from specviz.models.where import Progress
+    from specviz.trace import Trace
+
+ALONE = "target alone"
+
+
+def lanes_of(settings: RunSettings, strategies: Sequence[str]) -> dict[str, RunSettings]:
+    """The target alone, then `settings` with each strategy. All have one seed: the same coin at the same place."""
+    lanes = {ALONE: replace(settings, strategy="none", k=0)}
+    return lanes | {name: replace(settings, strategy=name) for name in dict.fromkeys(strategies) if name != "none"}
+
+
+def fitting(pair: Pair) -> list[str]:
+    """Strategies that this pair can draft with, in the order of their table."""
+    return [name for name, strategy in STRATEGIES.items() if name != "none" and strategy.fits(pair) is None]
+
+
+@dataclass(slots=True)
+class Lane:
+    """One run of the comparison."""
+
+    name: str
+    settings: RunSettings
+    run: Run
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more can come."""
+        return self.run.finished(self.settings)
+
+
+class Comparison:
+    """The lanes of one prompt. Raises what `engine.start` raises; every lane is checked before any takes a step."""
+
+    def __init__(
+        self,
+        pair: Pair,
+        prompt: str | Sequence[int],
+        lanes: Mapping[str, RunSettings],
+        progress: Progress | None = None,
+    ) -> None:
+        if not lanes:
+            raise SettingsError("Choose at least one strategy to compare.")
+        for settings in lanes.values():
+            engine.check(pair, settings)
+        for settings in lanes.values():
+            if not (strategy := STRATEGIES[settings.strategy]).ready(pair):
+                strategy.prepare(pair, progress)
+        self.lanes = [Lane(name, settings, engine.start(pair, prompt, settings)) for name, settings in lanes.items()]
+
+    @property
+    def share(self) -> float:
+        """How much is done, 0 … 1."""
+        wanted = sum(lane.settings.max_new_tokens for lane in self.lanes)
+        made = sum(lane.settings.max_new_tokens if lane.run.stop else len(lane.run.output_ids) for lane in self.lanes)
+        return made / wanted
+
+    @property
+    def next(self) -> Lane | None:
+        """The lane whose turn it is, None when all have ended."""
+        going = [lane for lane in self.lanes if not lane.done]
+        return min(going, key=lambda lane: len(lane.run.output_ids), default=None)
+
+    def step(self) -> Lane | None:
+        """One step of the lane whose turn it is; None when all have ended."""
+        if (lane := self.next) is not None:
+            engine.step(lane.run, lane.settings)
+        return lane
+
+    def steps(self) -> Iterator[Lane]:
+        """To the end, one lane's step at a time."""
+        while (lane := self.step()) is not None:
+            yield lane
+
+    def traces(self) -> dict[str, Trace]:
+        """The runs so far; those of other lanes carry the lane of the target alone as what they are held against."""
+        alone = next((lane for lane in self.lanes if lane.name == ALONE), None)
+        for lane in self.lanes:
+            if alone is not None and lane is not alone and alone.run.output_ids and lane.run.output_ids:
+                lane.run.baseline = baseline.compare(lane.run, alone.run)
+        return {lane.name: lane.run.trace() for lane in self.lanes}
