@@ -62,7 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")
     _model_options(bench)
     bench.add_argument("--tokens", type=int, default=128)
-    bench.add_argument("--k", type=int, default=4)
+    bench.add_argument("--k", type=int, nargs="+", default=[4], help="one or several speculation lengths")
+    bench.add_argument("--temperature", type=float, default=0, help="of the table of strategies")
+    bench.add_argument("--strategy", action="append", help="only this one; may be repeated; all where left out")
+    bench.add_argument("--rounds", type=int, default=1, help="of the comparison with transformers; 0 leaves it out")
     bench.add_argument("--json", type=Path, help="save the figures here")
     bench.set_defaults(command=_bench)
     return parser
@@ -183,7 +186,8 @@ def _record(args: argparse.Namespace) -> None:
 def _bench(args: argparse.Namespace) -> None:
     from specviz.bench import bench  # noqa: PLC0415
 
-    bench(_pair(args), k=args.k, tokens=args.tokens, save=args.json)
+    pair = _pair(args)
+    bench(pair, args.k, args.tokens, args.strategy, args.temperature, args.rounds, args.json)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Speed on this machine, as ratios within one run: machines differ and are noisy, quotients travel better.
 
-For each prompt the contestants take turns (target alone, specviz, transformers' assisted generation), so that a machine
-that slows down slows all of them; the median over prompts and rounds is printed, with the spread. Nothing is drawn
-while a clock runs. ``python -m specviz bench``
+First against transformers: for each prompt the contestants take turns (target alone, specviz, transformers' assisted
+generation), so that a machine that slows down slows all of them; the median over prompts and rounds is printed, with
+the spread. Then every strategy in one table (`lineup`). Nothing is drawn while a clock runs. ``python -m specviz bench``
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import platform
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ import torch
 import transformers
 
 from specviz import engine
+from specviz.compare import fitting
+from specviz.lineup import lineup, written
 from specviz.metrics import count
 from specviz.models.describe import describe
 from specviz.settings import RunSettings
@@ -28,11 +30,39 @@ from specviz.ui.presets import PRESETS
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
 
-ROUNDS = 3
+
+def bench(
+    pair: Pair,
+    ks: Sequence[int] = (4,),
+    tokens: int = 128,
+    strategies: Sequence[str] | None = None,
+    temperature: float = 0,
+    rounds: int = 1,
+    save: Path | None = None,
+) -> dict[str, Any]:
+    """Print and return the figures. tokens/s everywhere: new tokens / decoding seconds, prefill left out.
+
+    `rounds` of the comparison with transformers (0: leave it out), at temperature 0 and the first K. `strategies`: for
+    the table, all that fit the pair where None.
+    """
+    prompts = {name: pair.target.codec.encode(p.prompt, p.chat and _can_chat(pair)) for name, p in PRESETS.items()}
+    print(_machine(pair))
+    result: dict[str, Any] = {"machine": _machine(pair)}
+    if rounds:
+        result |= _against_transformers(pair, prompts, ks[0], tokens, rounds)
+    settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens)
+    print(f"\nStrategies at temperature {temperature:g}, {tokens} tokens, {len(prompts)} prompts, taking turns")
+    found = lineup(pair, prompts, settings, fitting(pair) if strategies is None else strategies, ks)
+    print(f"\n{written(found)}")
+    result["strategies"] = json.loads(found.to_json(orient="records"))
+    if save:
+        save.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    return result
 
 
-def bench(pair: Pair, k: int = 4, tokens: int = 128, save: Path | None = None) -> dict[str, Any]:
-    """Print and return the figures. tokens/s everywhere: new tokens / decoding seconds, prefill left out."""
+def _against_transformers(
+    pair: Pair, prompts: dict[str, list[int]], k: int, tokens: int, rounds: int
+) -> dict[str, Any]:
     strategy = "greedy" if pair.draft else "prompt lookup"
     settings = RunSettings(strategy=strategy, k=k, temperature=0, max_new_tokens=tokens)
     contestants: dict[str, Callable[[list[int]], dict[str, float]]] = {
@@ -41,17 +71,15 @@ def bench(pair: Pair, k: int = 4, tokens: int = 128, save: Path | None = None) -
     }
     if pair.draft:
         contestants["transformers, assisted"] = lambda ids: _assisted(pair, ids, k, tokens)
-    print(_machine(pair))
-    prompts = {name: pair.target.codec.encode(p.prompt, p.chat and _can_chat(pair)) for name, p in PRESETS.items()}
     measured: dict[str, list[dict[str, Any]]] = {name: [] for name in contestants}
     for ids in list(prompts.values())[:1]:  # the first run of each pays for warming up; not counted
         for contestant in contestants.values():
             contestant(ids)
     for name, ids in prompts.items():
-        for round_ in range(ROUNDS):
+        for round_ in range(rounds):
             for label, contestant in contestants.items():
                 measured[label].append(contestant(ids) | {"prompt": name, "round": round_})
-    return _report(pair, measured, save)
+    return _report(measured)
 
 
 def _specviz(pair: Pair, ids: list[int], settings: RunSettings) -> dict[str, float]:
@@ -101,11 +129,11 @@ def _assisted(pair: Pair, ids: list[int], k: int, tokens: int) -> dict[str, floa
     return {"tokens_per_s": (made - 1) / max(1e-9, wall - prefill), "tokens": made}
 
 
-def _report(pair: Pair, measured: dict[str, list[dict[str, Any]]], save: Path | None) -> dict[str, Any]:
+def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     labels = list(measured)
     first = {label: [m["tokens_per_s"] for m in rows] for label, rows in measured.items()}
     print(f"\n{'':28}tokens/s  (min … max)     ÷ target alone")
-    result: dict[str, Any] = {"machine": _machine(pair), "rows": measured}
+    result: dict[str, Any] = {"rows": measured}
     for label in labels:
         ratios = [a / b for a, b in zip(first[label], first[labels[0]], strict=True)]
         rate = statistics.median(first[label])
@@ -138,10 +166,7 @@ def _report(pair: Pair, measured: dict[str, list[dict[str, Any]]], save: Path | 
         print(
             f"  {name!s:14} {ratio:.2f}× the target alone, α {share}, {here['tokens'] / here['passes']:.2f} tokens a pass"
         )
-    result["recording"] = recording
-    if save:
-        save.write_text(json.dumps(result, indent=1), encoding="utf-8")
-    return result
+    return result | {"recording": recording}
 
 
 def _machine(pair: Pair) -> str:

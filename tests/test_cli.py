@@ -59,7 +59,20 @@ def test_models_are_listed(capsys):
 def test_bench_prints_ratios_on_tiny_models(tmp_path, capsys):
     path = tmp_path / "bench.json"
     folders = ["--target", str(tiny.folder("bytes_lm")), "--draft", str(tiny.folder("bytes_lm"))]
-    assert main(["bench", *folders, "--tokens", "6", "--k", "2", "--json", str(path)]) == 0
+    assert main(["bench", *folders, "--tokens", "6", "--k", "2", "3", "--json", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "specviz ÷ transformers" in out and "recording" in out
-    json.loads(path.read_text())
+    assert "specviz ÷ transformers" in out and "recording" in out and "speed-up" in out
+    rows = json.loads(path.read_text())["strategies"]
+    assert {(row["lane"], row["k"]) for row in rows} >= {("target alone", 0), ("greedy", 2), ("greedy", 3)}
+    greedy = next(row for row in rows if row["lane"] == "greedy")
+    assert greedy["acceptance_rate"] == 1 and greedy["same"] is True and greedy["worst_speed_up"] > 0
+
+
+def test_a_bench_of_one_strategy_without_transformers(capsys):
+    folders = ["--target", str(tiny.folder("bytes_lm")), "--draft", str(tiny.folder("bytes_lm"))]
+    few = ["--strategy", "sampling", "--rounds", "0", "--tokens", "4", "--temperature", "1"]
+    assert main(["bench", *folders, *few]) == 0
+    out = capsys.readouterr().out
+    assert "÷ transformers" not in out and "sampling" in out and "greedy" not in out
+    assert main(["bench", *folders, "--strategy", "magic", "--rounds", "0"]) == 1
+    assert "no strategy named 'magic'" in capsys.readouterr().err
