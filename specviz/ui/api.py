@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import baseline, engine
+from specviz.drafting import STRATEGIES
 from specviz.engine import Run
 from specviz.metrics.summary import summary
 from specviz.settings import RunSettings, SpecvizError
@@ -31,6 +32,9 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
         if loading.pair is None:
             raise SpecvizError(loading.say)
         pair = loading.pair
+        strategy = STRATEGIES.get(settings.strategy)
+        if strategy is not None and strategy.fits(pair) is None and not strategy.ready(pair):
+            strategy.prepare(pair)  # here and not in a turn, which would keep everybody waiting
         return turns.submit(lambda: engine.start(pair, asked["prompt"], settings)).result(), settings
 
     def finish(run: Run, settings: RunSettings) -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from specviz import baseline, engine
-from specviz.drafting import STRATEGIES
 from specviz.models.describe import describe
-from specviz.settings import RunSettings, SpecvizError
+from specviz.settings import SpecvizError
 from specviz.ui.shelf import Key, Shelf
+from specviz.ui.standins import Choice, Workshop
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from specviz.views import wire
@@ -24,6 +23,7 @@ from specviz.views import wire
 if TYPE_CHECKING:
     from specviz.engine import Run
     from specviz.models.pair import Pair
+    from specviz.records import StepRecord
 
 FRAME_S = 0.2
 """At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
@@ -36,7 +36,6 @@ SPEEDS: dict[str, float] = {
     "4 steps/s": 4,
     "full speed": float("inf"),
 }
-SUBSTITUTE = "prompt lookup"
 TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 T = TypeVar("T")
@@ -50,6 +49,7 @@ class Drivers:
     def __init__(self, shelf: Shelf, turns: Turns) -> None:
         self.shelf = shelf
         self.turns = turns
+        self.workshop = Workshop()
 
     def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
         """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
@@ -99,30 +99,43 @@ class Drivers:
         if pair is None:
             return
         if stale(visitor, pair):
-            prompt, settings = str(visitor.values.get("prompt") or ""), fitting(visitor, pair)
-            begun = yield from self._turn(visitor, me, lambda: engine.start(pair, prompt, settings))
+            prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
+            begun = yield from self._turn(visitor, me, lambda: engine.start(pair, prompt, choice.settings))
             if begun is None:
                 return
             visitor.adopt(begun)
-            yield frame(visitor, 0, state="playing", head=True, say=instead(visitor, pair))
+            state = "loading" if choice.wait else "playing"
+            yield frame(visitor, 0, state=state, head=True, say=choice.say, progress=choice.progress)
         run = visitor.run
         assert run is not None
-        sent, made, last_frame, last_step = len(run.steps), 0, 0.0, 0.0
+        sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
+        choice = Choice(visitor.settings())
+
+        def one() -> StepRecord | None:
+            nonlocal choice
+            # the controls are read when the turn comes: K, strategy, rule, temperature may change until then
+            choice = self.workshop.choice(visitor, pair)
+            return None if choice.wait else engine.step(run, choice.settings)
+
         while made < limit and visitor.driver == me and not run.finished(visitor.settings()):
             if pause := _until_due(visitor, last_step):
                 time.sleep(min(pause, POLL_S))
                 continue
             last_step = time.monotonic()
-            # the controls are read when the turn comes: K, strategy, rule, temperature may change until then
-            step = yield from self._turn(visitor, me, lambda: engine.step(run, fitting(visitor, pair)))
+            step = yield from self._turn(visitor, me, one)
             made += step is not None
             if visitor.run is not run:
                 return
-            if time.monotonic() - last_frame >= FRAME_S or _speed(visitor) < float("inf"):
+            if choice.wait:
+                last_step = 0.0
+                if told != (told := f"{choice.say} {choice.progress}"):
+                    yield frame(visitor, state="loading", say=choice.say, progress=choice.progress)
+                time.sleep(POLL_S)
+            elif time.monotonic() - last_frame >= FRAME_S or _speed(visitor) < float("inf"):
                 last_frame, first, sent = time.monotonic(), sent, len(run.steps)
-                yield frame(visitor, first, state="playing", say=instead(visitor, pair))
+                yield frame(visitor, first, state="playing", say=choice.say, progress=choice.progress)
         if visitor.run is run:  # else it was reset: what is on screen is no longer ours
-            yield frame(visitor, sent, state=resting(run), text=run.text, say=instead(visitor, pair))
+            yield frame(visitor, sent, state=resting(run), text=run.text, say=choice.say)
 
     def _alone(self, visitor: Visitor, me: int) -> Iterator[str]:
         run = visitor.run
@@ -221,26 +234,6 @@ def state_of(
 def resting(run: Run) -> str:
     """State of a run that nobody drives."""
     return "finished" if run.stop else "paused"
-
-
-def fitting(visitor: Visitor, pair: Pair) -> RunSettings:
-    """The controls as they stand; where they ask for a draft model that the pair lacks, prompt lookup drafts (see
-    `instead`, which tells). So that a pair without one, such as the offline one, decodes live at the first Play."""
-    settings = visitor.settings()
-    known = STRATEGIES.get(settings.strategy)
-    lacking = known is not None and known.needs_draft_model and pair.draft is None
-    return replace(settings, strategy=SUBSTITUTE) if lacking else settings
-
-
-def instead(visitor: Visitor, pair: Pair) -> str | None:
-    """The sentence about a strategy that stands in for the chosen one, or None."""
-    chosen = str(visitor.values.get("strategy"))
-    if pair.draft is not None or chosen not in STRATEGIES or not STRATEGIES[chosen].needs_draft_model:
-        return None
-    notes = " ".join(pair.notes)
-    return (
-        f"{SUBSTITUTE.capitalize()} drafts instead of {chosen!r}: {pair.target.name} has no draft model here. {notes}"
-    )
 
 
 def stale(visitor: Visitor, pair: Pair) -> bool:

@@ -7,6 +7,8 @@ import time
 import psutil
 import pytest
 
+from specviz.drafting import STRATEGIES
+from specviz.drafting.greedy import Greedy
 from specviz.settings import SpecvizError
 from specviz.ui.drive import Drivers
 from specviz.ui.lookups import Lookups
@@ -249,3 +251,71 @@ def test_a_step_stays_small_on_the_wire(drivers):
     someone = visitor(k=4, max_new_tokens=100)
     sizes = [len(json.dumps(s, separators=(",", ":"))) for s in steps_of(told(drivers.play(someone, float("inf"))))]
     assert max(sizes) <= 1000
+
+
+class Slow(Greedy):
+    """A strategy whose models take their time; `gate` lets them arrive, or fail with a sentence."""
+
+    def __init__(self):
+        self.gate, self.made, self.error = threading.Event(), False, None
+
+    def ready(self, pair):
+        return self.made
+
+    def prepare(self, pair, progress=None):
+        progress(0.5, "Making a copy.")
+        assert self.gate.wait(10)
+        if self.error:
+            raise SpecvizError(self.error)
+        self.made = True
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    strategy = Slow()
+    monkeypatch.setitem(STRATEGIES, "slow", strategy)
+    yield strategy
+    strategy.gate.set()
+
+
+def test_a_run_goes_on_with_the_old_strategy_until_the_new_one_is_ready(drivers, slow):
+    someone = visitor(max_new_tokens=400, speed="4 steps/s")
+    told(drivers.play(someone, 1))
+    someone.values["strategy"] = "slow"
+    drive, seen = drivers.play(someone, float("inf")), []
+    for text in drive:
+        seen.append(json.loads(text))
+        if len(steps_of(seen)) == 2:
+            assert "Making a copy. Meanwhile 'sampling' goes on." in seen[-1]["say"] and seen[-1]["progress"] == 0.5
+            slow.gate.set()
+            someone.values["speed"] = "full speed"
+        if len(steps_of(seen)) > 60:
+            someone.claim()
+    used = [step.strategy for step in someone.run.steps]
+    assert used[:2] == ["sampling"] * 2 and used[-1] == "slow"
+    assert used == sorted(used, key=["sampling", "slow"].index)  # once over, and not back
+    assert not seen[-1].get("say")
+
+
+def test_the_first_step_waits_for_a_strategy_with_progress_and_pause_ends_the_wait(drivers, slow):
+    someone = visitor(strategy="slow")
+    drive = drivers.play(someone, 1)
+    first = next(m for m in map(json.loads, drive) if m.get("say") == "Making a copy.")
+    assert (first["state"], first["progress"]) == ("loading", 0.5)
+    someone.claim()
+    assert told(drive)[-1]["state"] == "paused" and not someone.run.steps
+    slow.gate.set()
+    assert [s["st"] for s in steps_of(told(drivers.play(someone, 1)))] == ["slow"]
+
+
+def test_a_strategy_that_cannot_be_made_ready_says_why(drivers, slow):
+    slow.error = "The copy does not fit in memory; choose another strategy."
+    slow.gate.set()
+    someone = visitor(strategy="slow")
+    last = told(drivers.play(someone, 1))[-1]
+    assert (last["state"], last["say"]) == ("error", slow.error)
+    someone.values["strategy"] = "greedy"
+    told(drivers.play(someone, 1))
+    someone.values["strategy"] = "slow"
+    last = told(drivers.play(someone, 1))[-1]
+    assert last["say"] == f"{slow.error} Meanwhile 'greedy' goes on." and len(someone.run.steps) == 2
