@@ -42,16 +42,25 @@ class Lane:
 
     name: str
     settings: RunSettings
-    run: Run
+    run: Run | None = None
+    """None until the prompt has been read for it."""
 
     @property
     def done(self) -> bool:
         """Whether nothing more can come."""
-        return self.run.finished(self.settings)
+        return self.run is not None and self.run.finished(self.settings)
+
+    @property
+    def length(self) -> int:
+        """Tokens written; -1 before the prompt was read, so that reading comes first."""
+        return -1 if self.run is None else len(self.run.output_ids)
 
 
 class Comparison:
-    """The lanes of one prompt. Raises what `engine.start` raises; every lane is checked before any takes a step."""
+    """The lanes of one prompt. Raises SpecvizError for a lane that does not fit, before any takes a step.
+
+    What the strategies draft with is made here where it is missing (`Strategy.prepare`); models are read in `step` only.
+    """
 
     def __init__(
         self,
@@ -67,24 +76,28 @@ class Comparison:
         for settings in lanes.values():
             if not (strategy := STRATEGIES[settings.strategy]).ready(pair):
                 strategy.prepare(pair, progress)
-        self.lanes = [Lane(name, settings, engine.start(pair, prompt, settings)) for name, settings in lanes.items()]
+        self.pair = pair
+        self.prompt = prompt
+        self.lanes = [Lane(name, settings) for name, settings in lanes.items()]
 
     @property
     def share(self) -> float:
         """How much is done, 0 … 1."""
         wanted = sum(lane.settings.max_new_tokens for lane in self.lanes)
-        made = sum(lane.settings.max_new_tokens if lane.run.stop else len(lane.run.output_ids) for lane in self.lanes)
+        made = sum(lane.settings.max_new_tokens if lane.done else max(0, lane.length) for lane in self.lanes)
         return made / wanted
 
     @property
     def next(self) -> Lane | None:
         """The lane whose turn it is, None when all have ended."""
-        going = [lane for lane in self.lanes if not lane.done]
-        return min(going, key=lambda lane: len(lane.run.output_ids), default=None)
+        return min((lane for lane in self.lanes if not lane.done), key=lambda lane: lane.length, default=None)
 
     def step(self) -> Lane | None:
-        """One step of the lane whose turn it is; None when all have ended."""
-        if (lane := self.next) is not None:
+        """One step of the lane whose turn it is (the first is to read the prompt); None when all have ended."""
+        lane = self.next
+        if lane is not None and lane.run is None:
+            lane.run = engine.start(self.pair, self.prompt, lane.settings)
+        elif lane is not None and lane.run is not None:
             engine.step(lane.run, lane.settings)
         return lane
 
@@ -93,10 +106,13 @@ class Comparison:
         while (lane := self.step()) is not None:
             yield lane
 
-    def traces(self) -> dict[str, Trace]:
-        """The runs so far; those of other lanes carry the lane of the target alone as what they are held against."""
-        alone = next((lane for lane in self.lanes if lane.name == ALONE), None)
+    def hold_against_alone(self) -> None:
+        """Compare each lane's text with that of the target alone, as far as both have come; may take a pass a lane."""
+        alone = next((lane.run for lane in self.lanes if lane.name == ALONE), None)
         for lane in self.lanes:
-            if alone is not None and lane is not alone and alone.run.output_ids and lane.run.output_ids:
-                lane.run.baseline = baseline.compare(lane.run, alone.run)
-        return {lane.name: lane.run.trace() for lane in self.lanes}
+            if alone is not None and lane.run is not None and lane.run is not alone and alone.steps and lane.run.steps:
+                lane.run.baseline = baseline.compare(lane.run, alone)
+
+    def traces(self) -> dict[str, Trace]:
+        """The runs so far."""
+        return {lane.name: lane.run.trace() for lane in self.lanes if lane.run is not None}

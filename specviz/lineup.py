@@ -57,6 +57,7 @@ def lineup(
             both = Comparison(pair, ids, lanes_of(replace(settings, k=k), strategies))
             for _ in both.steps():
                 pass
+            both.hold_against_alone()
             for lane, trace in both.traces().items():
                 lanes.setdefault(lane, []).append(trace)
             told(f"  K = {k}, {name}: " + ", ".join(f"{lane} {gain:.2f}×" for lane, gain in _gains(lanes).items()))

@@ -19,10 +19,12 @@ def test_every_strategy_writes_what_the_target_alone_writes(pair):
     assert both.share == 0
     lengths = []
     for _ in both.steps():
-        lengths.append([len(lane.run.output_ids) for lane in both.lanes])
+        lengths.append([lane.length for lane in both.lanes])
     assert both.share == 1 and both.next is None and both.step() is None
     # nobody runs ahead by more than the longest step
     assert max(max(n) - min(n) for n in lengths) <= GREEDY.k + 1
+    assert all(trace.baseline is None for trace in both.traces().values())
+    both.hold_against_alone()
     traces = both.traces()
     assert len({trace.output_ids for trace in traces.values()}) == 1
     found = table({name: [trace] for name, trace in traces.items()}, ALONE).set_index("lane")
@@ -36,8 +38,6 @@ def test_every_strategy_writes_what_the_target_alone_writes(pair):
 
 def test_lanes_meet_the_same_coins(pair):
     exact = pair("target12", "draft12")
-    traces = Comparison(exact, [1], lanes_of(RunSettings(k=2, max_new_tokens=20, seed=5), ["sampling"])).traces()
-    assert all(not trace.steps for trace in traces.values())  # nothing has run yet
     both = Comparison(exact, [1], lanes_of(RunSettings(k=2, max_new_tokens=20, seed=5), ["sampling", "greedy"]))
     list(both.steps())
     coins: dict[int, set[float]] = {}
@@ -54,6 +54,7 @@ def test_the_table_pools_prompts_and_leaves_gaps(pair):
     for prompt in ([1], [2]):
         both = Comparison(exact, prompt, lanes_of(replace(GREEDY, max_new_tokens=8), ["greedy"]))
         list(both.steps())
+        both.hold_against_alone()
         for name, trace in both.traces().items():
             lanes[name].append(trace)
     row = table(lanes, ALONE).set_index("lane").loc["greedy"]

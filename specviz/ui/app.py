@@ -18,6 +18,7 @@ from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
 from specviz.ui import controls, links
 from specviz.ui.api import lines, make_endpoints
+from specviz.ui.comparing import CHOICES, USUAL, Comparing
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
@@ -62,7 +63,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     visitors = Visitors()
     shelf = Shelf(load, visitors.pairs_in_use)
     turns = Turns()
-    drivers = Drivers(shelf, turns)
+    drivers, comparing = Drivers(shelf, turns), Comparing(shelf, turns)
     lookups = Lookups(visitors, shelf, DEFAULT_KEY)
     if preload:
         shelf.ask(DEFAULT_KEY)
@@ -115,6 +116,19 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             padding=False,
             server_functions=[*lookups.functions(), *Files(visitors, turns).functions()],
         )
+        with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare"):
+            rivals = gr.CheckboxGroup(
+                CHOICES,
+                value=list(USUAL),
+                label="strategies",
+                info="Each decodes the prompt with the settings on the left, taking turns with the target alone: "
+                "same coins, same moment, so the quotients hold.",
+            )
+            with gr.Row():
+                compare_button = gr.Button("Compare", elem_id="sv-compare-go", scale=0)
+                compare_stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
+                compare_says = gr.Markdown("", elem_id="sv-compare-says")
+            compared = gr.HTML("", elem_id="sv-compared", padding=False)
         told = gr.Textbox(visible=False)
 
         panel = Panel(values | options, groups, pair)
@@ -139,6 +153,14 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
 
         def pause(request: gr.Request) -> None:
             visitor_of(request).claim()
+
+        def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str]]:
+            visitor = visitor_of(request)
+            take(visitor, dict(zip(names, raw, strict=True)))
+            yield from comparing.compare(visitor, chosen)
+
+        def stop_comparing(request: gr.Request) -> None:
+            visitor_of(request).comparing += 1
 
         def reset(request: gr.Request) -> str:
             visitor = visitor_of(request)
@@ -192,6 +214,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         pair.input(choose_pair, pair, [*models, pair], **quick).success(driven(drivers.load), widgets, view, **long)
         for model in models:
             model.input(own_pair, models, pair, **quick)
+        compare_button.click(compare, [rivals, *widgets], [compare_says, compared], **long)
+        compare_stop.click(stop_comparing, None, None, **quick)
         pause_button.click(pause, None, None, **quick)
         reset_button.click(reset, None, view, **quick)
         preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)

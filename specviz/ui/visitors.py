@@ -28,7 +28,8 @@ class Visitor:
 
     `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
     are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
-    `taken`: the number under which another tab took the run over, 0 if none did.
+    `taken`: the number under which another tab took the run over, 0 if none did. `comparing` counts comparisons begun
+    and stopped, likewise.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Visitor:
     stepping: bool = False
     holder: int = 0
     taken: int = 0
+    comparing: int = 0
     seen: float = field(default_factory=time.monotonic)
     busy: threading.Lock = field(default_factory=threading.Lock)
     # one counter for all messages of this tab; the browser drops what it has seen. It begins at the clock's milliseconds,

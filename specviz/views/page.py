@@ -38,7 +38,7 @@ SCRIPTS = (
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
-STYLES = ("style.css", "runs.css")
+STYLES = ("style.css", "runs.css", "compare.css")
 
 
 def script() -> str:

@@ -117,7 +117,7 @@ LETTERS: Mapping[Fate, str] = MappingProxyType({fate: look.letter for fate, look
 def css() -> str:
     """The variables `--sv-<fate>-bg|ink|line|under` and `--sv-<role>`, light and dark, for `assets/style.css`."""
     blocks = []
-    for selector, theme in ((".sv-root", "light"), (".dark .sv-root", "dark")):
+    for selector, theme in ((".sv-root,.sv-comparison", "light"), (".dark .sv-root,.dark .sv-comparison", "dark")):
         lines = []
         for look in FATES.values():
             shade: Shade = getattr(look, theme)

@@ -46,4 +46,4 @@ def test_fates_differ_without_colour():
 def test_css_names_every_variable_in_both_themes():
     css = palette.css()
     assert css.count("--sv-accepted-bg:") == 2 and css.count("--sv-draft:") == 2
-    assert ".dark .sv-root{" in css
+    assert ".dark .sv-root,.dark .sv-comparison{" in css

@@ -1,0 +1,159 @@
+"""What theory expects of speculative decoding, before and after measuring: Leviathan et al. (arXiv 2211.17192, section 3).
+
+α: chance that a tested token is accepted; c: a draft pass ÷ a target pass; v(K): a target pass over K + 1 places ÷ over
+one (the paper takes 1: "verification is free"). Standard library only, plain numbers in and out.
+
+Example: ``speed_up(0.8, 5, 0)`` is 3.69, ``best_k(0.7, 0.1)`` is 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from specviz.settings import MAX_K, SettingsError
+
+VerifyCost = Callable[[int], float]
+"""v(K), 1 for K = 0."""
+
+
+def free(k: int) -> float:
+    """The textbook's v: a pass over K + 1 places costs what one over a single place costs."""
+    return 1.0
+
+
+def expected_tokens(alpha: float, k: int) -> float:
+    """(1 − α^(K+1)) / (1 − α): tokens a step, its own one included, for independent tests (equation 1)."""
+    _check(alpha, k)
+    return k + 1.0 if alpha == 1 else (1 - alpha ** (k + 1)) / (1 - alpha)
+
+
+def expected_by_place(acceptance: Sequence[float]) -> float:
+    """1 + Σ_i Π_{j ≤ i} a_j: tokens a step where place i has its own chance `acceptance[i]`, given all before it."""
+    reached, tokens = 1.0, 1.0
+    for chance in acceptance:
+        reached *= chance
+        tokens += reached
+    return tokens
+
+
+def speed_up(alpha: float, k: int, c: float, v: VerifyCost = free) -> float:
+    """Tokens a second ÷ those of the target alone (theorem 3.8; with v = 1 the paper's own formula). K = 0 gives 1."""
+    _check(alpha, k, c)
+    return expected_tokens(alpha, k) / (k * c + v(k))
+
+
+def operations(alpha: float, k: int, c_ops: float) -> float:
+    """Arithmetic operations ÷ those of the target alone (theorem 3.11); `c_ops`: the cost ratio in operations."""
+    _check(alpha, k, c_ops)
+    return (k * c_ops + k + 1) / expected_tokens(alpha, k)
+
+
+def best_k(alpha: float, c: float, v: VerifyCost = free, most: int = MAX_K) -> int:
+    """The K from 0 to `most` with the greatest speed-up; the smallest of equals. 0: no K helps."""
+    best = 0
+    for k in range(1, most + 1):
+        if speed_up(alpha, k, c, v) > speed_up(alpha, best, c, v) + 1e-12:
+            best = k
+    return best
+
+
+def break_even_alpha(c: float, v: VerifyCost = free, most: int = MAX_K) -> float | None:
+    """The acceptance rate above which some K from 1 to `most` helps; None where none helps even at α = 1.
+
+    With v = 1 it is c. Some K helps exactly when max over K of Σ_{i=1…K} αⁱ − K·c − (v(K) − 1) is above 0.
+    """
+
+    def helps(alpha: float) -> bool:
+        return any(expected_tokens(alpha, k) - k * c - v(k) > 0 for k in range(1, most + 1))
+
+    low, high = 0.0, 1.0
+    if not helps(high):
+        return None
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (low, middle) if helps(middle) else (middle, high)
+    return high
+
+
+def most_tokens(alpha: float) -> float:
+    """1 / (1 − α): tokens a target pass that no K exceeds."""
+    _check(alpha, 0)
+    return math.inf if alpha == 1 else 1 / (1 - alpha)
+
+
+def oracle_speed_up(alpha: float, c: float) -> float:
+    """1 / (1 − α + α·c): the speed-up of a drafter that knew where to stop (section 3.6)."""
+    _check(alpha, 0, c)
+    cost = 1 - alpha + alpha * c
+    return math.inf if cost == 0 else 1 / cost
+
+
+def interpolated(points: Sequence[tuple[int, float]]) -> VerifyCost:
+    """v(K) from measured (places, ratio) pairs, the first at one place; straight lines between, the last slope beyond.
+
+    Raises SettingsError without a point.
+    """
+    if not points:
+        raise SettingsError("Measure at least one pass before asking what verifying costs.")
+    known = sorted(points)
+
+    def v(k: int) -> float:
+        places = k + 1
+        if len(known) == 1 or places <= known[0][0]:
+            return known[0][1]
+        at = next((i for i, (n, _) in enumerate(known) if n >= places), len(known) - 1)
+        (n0, r0), (n1, r1) = known[at - 1], known[at]
+        return r0 + (r1 - r0) * (places - n0) / (n1 - n0)
+
+    return v
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """From the textbook's speed-up to the measured one, each factor a cause; their product is measured ÷ textbook.
+
+    `textbook`: formula with α and c, verification free, tests independent. `verification`: what v(K) takes.
+    `dependence`: acceptance by place instead of one α (above 1 where acceptance comes in runs). `overhead`: all else
+    (the loop, steps cut short at the end, the mean K not being K, noise).
+    """
+
+    textbook: float
+    verification: float
+    dependence: float
+    overhead: float
+    measured: float
+
+
+def breakdown(alpha: float, by_place: Sequence[float], k: int, c: float, v: VerifyCost, measured: float) -> Breakdown:
+    """Explain a measured speed-up at one K. `by_place`: conditional acceptance of places 1 … K."""
+    textbook = speed_up(alpha, k, c)
+    with_v = speed_up(alpha, k, c, v)
+    with_places = expected_by_place(list(by_place)[:k]) / (k * c + v(k))
+    return Breakdown(textbook, with_v / textbook, with_places / with_v, measured / with_places, measured)
+
+
+def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX_K) -> str:
+    """The best K in a sentence, or why no K can help."""
+    if alpha is None:
+        return "Nothing was drafted, so there is no acceptance rate yet; press Play with K above 0."
+    best, needed = best_k(alpha, c, v, most), break_even_alpha(c, v, most)
+    if best:
+        return f"K = {best} is best: {speed_up(alpha, best, c, v):.2f}× the target alone is to be expected."
+    if needed is None:
+        return (
+            f"No K can help: with c = {c:.2f} and v(1) = {v(1):.2f} a step costs more than its tokens gain even if all "
+            "are accepted. Choose a cheaper draft."
+        )
+    return (
+        f"No K can help: α = {alpha:.2f} is below the break-even {needed:.2f} at c = {c:.2f} and v(1) = {v(1):.2f}. "
+        "Choose a draft that agrees more often, or a cheaper one."
+    )
+
+
+def _check(alpha: float, k: int, c: float = 0.0) -> None:
+    if not 0 <= alpha <= 1:
+        raise SettingsError(f"An acceptance rate lies from 0 to 1; you gave {alpha:g}.")
+    if k < 0 or not c >= 0:
+        raise SettingsError(f"K and the cost ratio cannot be negative; you gave {k} and {c:g}.")

@@ -1,0 +1,95 @@
+"""Compare strategies on the visitor's prompt in one click: lanes take turns, the table fills while they run.
+
+No Gradio here but what it is pulled by: a generator of HTML. A turn is one step of one lane, so nobody waits longer for
+a comparison than for any other run; Stop, another comparison and a closed tab end it within one step and keep the table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.drafting import STRATEGIES
+from specviz.metrics.comparison import table
+from specviz.settings import SettingsError, SpecvizError
+from specviz.ui.drive import key_of
+from specviz.ui.shelf import Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitor
+from specviz.views import comparison
+
+if TYPE_CHECKING:
+    from specviz.models.pair import Pair
+    from specviz.settings import RunSettings
+
+FRAME_S = 1.0
+"""The table is drawn anew this often: it is a whole piece of page, and drawing eats the cores that decode."""
+USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
+CHOICES = [name for name in STRATEGIES if name != "none"]
+
+
+class Comparing:
+    """What compares: the shelf of models and the turns that everybody takes."""
+
+    def __init__(self, shelf: Shelf, turns: Turns) -> None:
+        self.shelf = shelf
+        self.turns = turns
+
+    def compare(self, visitor: Visitor, strategies: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """(what is going on, the table so far) again and again. Errors are told as what is going on."""
+        visitor.comparing += 1
+        me, shown = visitor.comparing, ""
+        try:
+            for say, shown in self._compare(visitor, strategies, me):
+                yield say, shown
+        except SpecvizError as error:
+            yield str(error), shown
+
+    def _compare(self, visitor: Visitor, strategies: Sequence[str], me: int) -> Iterator[tuple[str, str]]:
+        settings, prompt = visitor.settings(), str(visitor.values.get("prompt") or "")
+        if not strategies:
+            raise SettingsError("Choose at least one strategy to compare with the target alone.")
+        loading = self.shelf.again(key_of(visitor))
+        while not loading.done.wait(0.2):
+            yield loading.say, ""
+        if (pair := loading.pair) is None:
+            raise SpecvizError(loading.say)
+        fits, refused = _sorted(pair, strategies)
+        if not fits:
+            raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
+        lanes = lanes_of(settings, fits)
+        both: Comparison | None = None
+        for name in fits:
+            if not STRATEGIES[name].ready(pair):
+                yield f"Getting {name!r} ready …", ""
+        both = Comparison(pair, prompt, lanes)
+        told, how = 0.0, _words(settings)
+        while visitor.comparing == me and self.turns.submit(both.step).result() is not None:
+            if time.monotonic() - told >= FRAME_S:
+                told = time.monotonic()
+                yield f"Comparing: {both.share:.0%} … {refused}", draw(both, how)
+        ended = both.next is None
+        self.turns.submit(both.hold_against_alone).result()
+        yield f"{'Compared.' if ended else 'Stopped; the table holds what was done.'} {refused}", draw(both, how)
+
+
+def draw(both: Comparison, how: str) -> str:
+    """The lanes so far as a piece of page."""
+    traces = both.traces()
+    return comparison.html(table({name: [trace] for name, trace in traces.items()}, ALONE), traces, ALONE, how)
+
+
+def _sorted(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
+    """Those that fit the pair, and a sentence about those that do not."""
+    reasons = {name: STRATEGIES[name].fits(pair) for name in strategies if name in STRATEGIES}
+    refused = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items() if reason)
+    return [name for name, reason in reasons.items() if reason is None], f"Left out: {refused}." if refused else ""
+
+
+def _words(settings: RunSettings) -> str:
+    return (
+        f"K = {settings.k}, temperature {settings.temperature:g}, up to {settings.max_new_tokens} tokens, "
+        f"rule {settings.rule}, seed {settings.seed}: the same coins for all, the lanes took turns."
+    )

@@ -1,0 +1,114 @@
+"""Lanes of a comparison as a piece of page: a table with denominators, and a strip for each lane.
+
+A strip has a cell for every token of the output, in the colour and with the mark of its fate, and a seam where a step
+begins: at temperature 0 all strips stand for the same text, so one sees where each strategy saves a pass. Colours and
+marks are the palette's. Pure: (table, traces) → HTML, everything escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+
+from specviz.trace import Fate, StepRecord, TokenRecord, Trace
+from specviz.views.palette import FATES, LETTERS, TARGET_WORD
+
+COLUMNS: Mapping[str, tuple[str, str]] = {
+    "acceptance_rate": (
+        "acceptance rate α",
+        "Accepted places ÷ tested places: of what the target looked at, how much it kept.",
+    ),
+    "drafted_share": (
+        "of drafted",
+        "Accepted ÷ all drafted tokens, untested ones included; falls with K although the models are unchanged.",
+    ),
+    "block_efficiency": ("tokens a pass τ", "Tokens of the output ÷ passes of the target."),
+    "cost_ratio": ("draft cost c", "Median time of one draft pass ÷ median time of a target pass over one place."),
+    "verify_ratio": ("verify cost v", "Median time of a verifying pass ÷ median time of a target pass over one place."),
+    "tokens_per_s": ("tokens/s", "Tokens of the output ÷ seconds of drafting, verifying and what lies between."),
+    "speed_up": ("speed-up", "Tokens/s ÷ tokens/s of the target alone, which took turns with this lane."),
+    "same": ("same text", "Whether the output is the target's own, token by token; compared at temperature 0."),
+}
+
+
+def html(found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: str) -> str:
+    """Table and strips. `found`: as `metrics.comparison.table` makes it; `traces` in the same order of lanes."""
+    if found.empty:
+        return ""
+    best = found.loc[found["lane"] != alone, "speed_up"].max()
+    head = "".join(f'<th scope="col" title="{escape(says)}">{name}</th>' for name, says in COLUMNS.values())
+    rows = "".join(_row(row, best) for row in found.to_dict("records"))
+    strips = "".join(strip(name, trace, alone) for name, trace in traces.items())
+    return (
+        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(heading)}</p>'
+        '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Strategies compared">'
+        f'<table class="sv-compare"><thead><tr><th scope="col">strategy</th>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+        '<div class="sv-strips" tabindex="0" role="region" aria-label="Fate of each token, by strategy">'
+        f"{strips}</div></div>"
+    )
+
+
+def _row(row: Mapping[str, object], best: float) -> str:
+    cells = "".join(f"<td>{_cell(row, name)}</td>" for name in COLUMNS)
+    fastest = not pd.isna(best) and not pd.isna(row["speed_up"]) and row["speed_up"] == best
+    mark = " <b>fastest</b>" if fastest else ""
+    return (
+        f'<tr{" class=sv-fastest" if fastest else ""}><th scope="row">{escape(str(row["lane"]))}{mark}</th>{cells}</tr>'
+    )
+
+
+def _cell(row: Mapping[str, object], name: str) -> str:
+    value = row[name]
+    if pd.isna(value):
+        return "–"
+    if name == "same":
+        return "✓ yes" if value else "✗ no"
+    over = {
+        "acceptance_rate": f"{row['accepted']} of {row['tested']}",
+        "drafted_share": f"of {row['drafted']}",
+        "block_efficiency": f"{row['tokens']} in {row['target_passes']}",
+    }.get(name)
+    form = {"tokens_per_s": ".1f", "speed_up": ".2f", "cost_ratio": ".2f", "verify_ratio": ".2f"}.get(name, ".2f")
+    sign = "×" if name == "speed_up" else ""
+    return f"{format(value, form)}{sign}" + (f" <small>({over})</small>" if over else "")
+
+
+def strip(name: str, trace: Trace, alone: str) -> str:
+    """One lane's output, a cell a token."""
+    cells = "".join(_cells(step) for step in trace.steps)
+    passes, tokens = len(trace.steps), len(trace.output_ids)
+    says = f"{name}: {tokens} tokens in {passes} passes of the target"
+    counts = ", ".join(
+        f"{n} {FATES[fate].word if name != alone else TARGET_WORD}" for fate in Fate if (n := _emitted(trace, fate))
+    )
+    return (
+        f'<div class="sv-strip-name">{escape(name)} <small>{passes} passes</small></div>'
+        f'<div class="sv-strip" role="img" aria-label="{escape(says)}: {escape(counts)}">{cells}</div>'
+    )
+
+
+def _cells(step: StepRecord) -> str:
+    emitted = _path(step)
+    return "".join(
+        f'<i class="sv-{LETTERS[token.fate]}{" sv-seam" if place == 0 else ""}" title="{escape(_says(step, token))}">'
+        f"{FATES[token.fate].mark if step.tokens else '·'}</i>"
+        for place, token in enumerate(emitted)
+    )
+
+
+def _path(step: StepRecord) -> list[TokenRecord]:
+    """The tokens of a step that are in the output, in order."""
+    kept = [token for token in step.tokens if token.fate is Fate.ACCEPTED]
+    return kept + ([step.extra] if step.extra is not None else [])
+
+
+def _says(step: StepRecord, token: TokenRecord) -> str:
+    word = FATES[token.fate].word if step.tokens else TARGET_WORD
+    return f"step {step.index + 1}: {token.text!r} {word}"
+
+
+def _emitted(trace: Trace, fate: Fate) -> int:
+    return sum(token.fate is fate for step in trace.steps for token in _path(step))

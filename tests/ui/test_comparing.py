@@ -1,0 +1,76 @@
+"""Comparing without Gradio: the table fills, stops, says what was left out; a piece of page with nothing unescaped."""
+
+import re
+
+import pytest
+
+from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.settings import RunSettings
+from specviz.ui.comparing import Comparing, draw
+from specviz.ui.shelf import Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitor
+from tests.conftest import tiny_pair
+from tests.ui.test_drive import VALUES, load
+
+
+@pytest.fixture
+def comparing():
+    return Comparing(Shelf(load), Turns())
+
+
+def visitor(**changes):
+    return Visitor(values=VALUES | changes)
+
+
+def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
+    seen = list(comparing.compare(visitor(temperature=0), ["greedy", "prompt lookup"]))
+    say, table = seen[-1]
+    assert say.startswith("Compared.")
+    lanes = re.findall(r'<th scope="row">([^<]+)', table)
+    assert [lane.strip() for lane in lanes] == [ALONE, "greedy", "prompt lookup"]
+    assert table.count("✓ yes") == 2 and "30 in 30" in table and re.search(r"\(\d+ of \d+\)", table)
+    # a cell for every token, and one seam a pass
+    for strip in re.findall(r'class="sv-strip".*?</div>', table):
+        passes = int(re.search(r"in (\d+) passes", strip)[1])
+        assert strip.count("<i ") == 30 and strip.count("sv-seam") == passes
+
+
+def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
+    someone = visitor(max_new_tokens=5000)
+    drive = comparing.compare(someone, ["greedy"])
+    while "greedy" not in next(drive)[1]:
+        pass
+    someone.comparing += 1
+    say, table = list(drive)[-1]
+    assert say.startswith("Stopped") and "greedy" in table
+
+
+@pytest.mark.parametrize(
+    ("changes", "chosen", "sentence"),
+    [
+        ({}, [], "at least one strategy"),
+        ({"prompt": ""}, ["greedy"], "Type a prompt"),
+        ({"k": 2.5}, ["greedy"], "K must be"),
+        ({"target": "missing"}, ["greedy"], "no model named missing"),
+        ({"draft": ""}, ["greedy"], "None of these can draft"),
+        ({}, ["magic"], "None of these can draft"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(comparing, changes, chosen, sentence):
+    say, table = list(comparing.compare(visitor(**changes), chosen))[-1]
+    assert sentence in say and not table
+
+
+def test_what_does_not_fit_is_left_out_and_named(comparing):
+    say, table = list(comparing.compare(visitor(draft="", temperature=0), ["greedy", "prompt lookup"]))[-1]
+    assert "Left out: 'greedy'" in say and "prompt lookup" in table and ">greedy" not in table
+
+
+def test_tokens_are_escaped_and_an_empty_comparison_is_no_error():
+    both = Comparison(tiny_pair("bytes_lm", "bytes_lm"), '<b>"&', lanes_of(RunSettings(max_new_tokens=3), ["greedy"]))
+    assert draw(both, "nothing yet") == ""
+    both.step()
+    assert "–" in draw(both, "read")  # the prompt was read, nothing made: gaps, not zeros
+    list(both.steps())
+    assert "&lt;how&gt;" in draw(both, "<how>") and "<how>" not in draw(both, "<how>")
