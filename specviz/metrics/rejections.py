@@ -1,0 +1,118 @@
+"""Why tokens were rejected, and what the drafts that came to nothing cost. Standard library only.
+
+For every refused place: where the target's choice stood among the draft's candidates. A draft two wide would have had
+it at rank 2. Ranks are exact as far as the recorded candidates go (the ten likeliest of the draft's own softmax).
+
+Example: ``saved(refusals(steps), 3)`` are the refusals that three candidates at each place would have spared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specviz.records import ROOT, Fate, PlaceRecord, StepRecord, path_to
+
+KNOWN = 10
+"""Candidates of the draft that a place records."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A place where the draft was refused and the target put its own token.
+
+    `place`: position in the draft, from 1. `rank` of the target's token among the draft's candidates, from 1 (1: the
+    draft's own favourite, refused by a coin); None beyond the recorded ones or where no model is behind the draft.
+    """
+
+    step: int
+    place: int
+    drafted: str
+    chosen: str
+    rank: int | None
+    overlap: float | None
+
+
+def refusals(steps: Sequence[StepRecord]) -> list[Refusal]:
+    """Every walk that ended in a refusal, in order."""
+    found = []
+    for step in steps:
+        if step.extra is None or step.extra.fate is not Fate.RESAMPLED:
+            continue
+        at, parents = step.extra.parent, [token.parent for token in step.tokens]
+        place = next((p for p in step.places if p.node == at), None)
+        refused = next(t for t in step.tokens if t.parent == at)
+        depth = 1 if at == ROOT else len(path_to(parents, at)) + 1
+        rank = None if place is None else rank_of(place, step.extra.token_id)
+        overlap = None if place is None else place.overlap
+        found.append(Refusal(step.index, depth, refused.text, step.extra.text, rank, overlap))
+    return found
+
+
+def rank_of(place: PlaceRecord, token_id: int) -> int | None:
+    """Rank of a token by the draft's own softmax, from 1; None where that is not known."""
+    own = sorted(
+        ((c.drafter_prob, c.token_id) for c in place.candidates if c.drafter_prob is not None),
+        key=lambda item: (-item[0], item[1]),
+    )[:KNOWN]
+    return next((rank for rank, (_, known) in enumerate(own, start=1) if known == token_id), None)
+
+
+def saved(found: Sequence[Refusal], width: int) -> int:
+    """Refusals at which a draft of `width` candidates would have had the target's token among them.
+
+    Exact at temperature 0 or with chosen candidates; with sampled ones it is what the `width` likeliest would have done.
+    """
+    return sum(refusal.rank is not None and refusal.rank <= width for refusal in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Where the time of drafting and verifying went, in seconds, by what became of the tokens.
+
+    Drafting is shared out over a step's tokens, verifying over its places; `own` are the target's own tokens.
+    """
+
+    accepted: int
+    rejected: int
+    untested: int
+    own: int
+    accepted_s: float
+    rejected_s: float
+    untested_s: float
+    own_s: float
+
+    @property
+    def wasted_share(self) -> float | None:
+        """Time of rejected and untested tokens ÷ all of it; None before the first step."""
+        whole = self.accepted_s + self.rejected_s + self.untested_s + self.own_s
+        return (self.rejected_s + self.untested_s) / whole if whole else None
+
+
+def ledger(steps: Sequence[StepRecord]) -> Ledger:
+    """Sum up tokens and their time."""
+    numbers = dict.fromkeys((Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED), 0)
+    seconds = dict.fromkeys(numbers, 0.0)
+    own, own_s = 0, 0.0
+    for step in steps:
+        places = len(step.tokens) + 1
+        drafting = step.draft_s / len(step.tokens) if step.tokens else 0.0
+        for token in step.tokens:
+            numbers[token.fate] += 1
+            seconds[token.fate] += drafting + step.verify_s / places
+        own += step.extra is not None
+        own_s += step.verify_s / places + (0.0 if step.tokens else step.draft_s)
+    kept, refused, rest = Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED
+    return Ledger(
+        numbers[kept], numbers[refused], numbers[rest], own, seconds[kept], seconds[refused], seconds[rest], own_s
+    )
+
+
+def last_paying_place(steps: Sequence[StepRecord]) -> int:
+    """The last position in a draft at which anything was ever accepted; 0 where nothing was."""
+    deepest = 0
+    for step in steps:
+        parents = [token.parent for token in step.tokens]
+        kept = [n for n, token in enumerate(step.tokens) if token.fate is Fate.ACCEPTED]
+        deepest = max([deepest, *(len(path_to(parents, node)) for node in kept)])
+    return deepest

@@ -1,0 +1,55 @@
+"""Refusals with ranks, counted by hand; the ledger shares out all of the time."""
+
+from dataclasses import replace
+
+import pytest
+
+from specviz import engine
+from specviz.metrics.rejections import last_paying_place, ledger, rank_of, refusals, saved
+from specviz.settings import RunSettings
+from specviz.trace import Candidate, PlaceRecord
+from tests.metrics.test_rates import run_of
+
+
+def place(*probs):
+    candidates = tuple(Candidate(i, f"w{i}", None, 0.1, p, 0.1) for i, p in enumerate(probs))
+    return PlaceRecord(-1, 0.5, candidates, 0.0, 0.0)
+
+
+def test_rank_among_the_drafts_own_candidates():
+    here = place(0.2, 0.5, None, 0.3)
+    assert [rank_of(here, i) for i in (1, 3, 0, 2, 9)] == [1, 2, 3, None, None]
+    assert rank_of(place(*[0.09] * 11), 10) is None  # beyond the ten that are known
+
+
+def test_at_temperature_0_a_draft_as_wide_as_the_rank_is_not_refused(pair):
+    greedy = RunSettings(strategy="greedy", temperature=0, k=3, max_new_tokens=40)
+    ctx = pair("ctx_t", "ctx_d")
+    found = refusals(engine.run(ctx, [1, 2, 3], greedy).steps)
+    assert found and all(refusal.rank is None or refusal.rank >= 2 for refusal in found)
+    assert saved(found, 1) == 0 and saved(found, 12) >= saved(found, 2)
+    # the first refusal at the first place, looked up: one candidate more and the same place is accepted
+    first = next(r for r in found if r.place == 1 and r.rank)
+    wide = engine.run(
+        ctx, [1, 2, 3], replace(greedy, strategy="beam search", k=1, options={"width": min(8, first.rank)})
+    )
+    at = sum(len(s.emitted_ids) for s in engine.run(ctx, [1, 2, 3], greedy).steps[: first.step])
+    step = next(s for s in wide.steps if s.start <= at < s.start + len(s.emitted_ids))
+    assert step.start < at or step.extra.fate.value == "bonus"
+
+
+def test_no_model_behind_the_draft_leaves_the_rank_open(pair):
+    lookup = RunSettings(strategy="prompt lookup", temperature=0, k=3, max_new_tokens=40)
+    found = refusals(engine.run(pair("ctx_t", "ctx_d"), [1, 2, 3, 1, 2], lookup).steps)
+    assert all(refusal.rank is None for refusal in found) and saved(found, 4) == 0
+
+
+def test_the_ledger_shares_out_all_drafting_and_verifying():
+    steps = run_of([(3, 3), (3, 1), (0, 0), (3, 0)])
+    found = ledger(steps)
+    assert (found.accepted, found.rejected, found.untested, found.own) == (4, 2, 3, 4)
+    whole = found.accepted_s + found.rejected_s + found.untested_s + found.own_s
+    assert whole == pytest.approx(sum(s.draft_s + s.verify_s for s in steps))
+    assert found.wasted_share == pytest.approx((found.rejected_s + found.untested_s) / whole)
+    assert last_paying_place(steps) == 3
+    assert ledger([]).wasted_share is None and last_paying_place([]) == 0 and refusals([]) == []
