@@ -144,6 +144,10 @@ class RunSettings:
             raise SettingsError(f"options must be a table of knob names and numbers; you gave {_shown(self.options)}.")
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a read-only table cannot be pickled or copied, and records must be able to cross to another process
+        return RunSettings.from_dict, (self.to_dict(),)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
