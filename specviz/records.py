@@ -68,7 +68,8 @@ class TokenRecord:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A token either model thought likely at one place. `draft_prob`, `target_prob` as the rule saw them (after
-    temperature and filters); `drafter_prob`, `verifier_prob` the models' own softmax."""
+    temperature and filters) when it tried the first of the drafted siblings; later siblings may be of other
+    distributions, see their own `TokenRecord`. `drafter_prob`, `verifier_prob` the models' own softmax."""
 
     token_id: int
     text: str
@@ -83,7 +84,10 @@ class PlaceRecord:
     """The two distributions at one place that the walk visited.
 
     `node`: index of the token whose continuation this is, -1 for the root. `overlap` β = Σ min(target, draft), exact
-    over the whole vocabulary; None where nothing was drafted (a bonus place). Tails: mass not in `candidates`.
+    over the whole vocabulary, with the distribution that the first sibling was drawn from: the chance that speculative
+    sampling accepts the first. None where nothing was drafted (a bonus place). Tails: mass not in `candidates`.
+    `accept_prob`: where several siblings were drafted, the chance that the rule takes one of these very tokens; None
+    elsewhere, since the one token's own `accept_prob` says it.
     """
 
     node: int
@@ -91,6 +95,7 @@ class PlaceRecord:
     candidates: tuple[Candidate, ...]
     draft_tail: float | None
     target_tail: float
+    accept_prob: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from specviz.verification.base import Rule
 from specviz.verification.matching import TokenMatching
 from specviz.verification.speculative import SpeculativeSampling
-from specviz.verification.walk import Draft, Verdict, Walk, verify
+from specviz.verification.walk import Draft, Verdict, Walk, any_accept_prob, verify
 
 RULES: dict[str, Rule] = {"speculative sampling": SpeculativeSampling(), "token matching": TokenMatching()}
 
-__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "verify"]
+__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "any_accept_prob", "verify"]

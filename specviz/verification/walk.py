@@ -11,7 +11,7 @@ sampled children recursive rejection (SpecInfer, arXiv 2305.09781, algorithm 3).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -71,6 +71,19 @@ class Walk:
     extra: int | None
     extra_coin: float | None
     refused: bool
+
+
+def any_accept_prob(draft: Draft, siblings: Sequence[int], target_probs: Tensor, rule: Rule) -> float:
+    """Chance that one of these drafted siblings is accepted when they are tried in order: 1 − Π (1 − accept_prob).
+
+    `target_probs` [vocabulary]: the target's at their place. Example, two point masses: the sum of their probabilities.
+    """
+    refused, left = 1.0, target_probs
+    for node in siblings:
+        token, draft_probs = draft.token_ids[node], draft.probs[node]
+        refused *= 1 - rule.accept_prob(token, left, draft_probs)
+        left = rule.residual(token, left, draft_probs)
+    return 1 - refused
 
 
 def verify(

@@ -150,7 +150,8 @@ def _verdict(token: TokenRecord) -> tuple[float | None, float | None]:
 
 
 def _place(place: PlaceRecord) -> dict[str, Any]:
-    return {
+    several = {} if place.accept_prob is None else {"any": _short(place.accept_prob)}
+    return several | {
         "node": place.node,
         "beta": _short(place.overlap),
         "cand": [

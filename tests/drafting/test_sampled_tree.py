@@ -29,9 +29,9 @@ def tree(siblings, replacement=0, **more):
     return replace(TREE, options={"siblings": siblings, "replacement": replacement}, **more)
 
 
-def drafted(pair, ids, settings, coins=None, start=0):
+def drafted(pair, ids, settings, coins=None, start=0, strategy="sampled tree"):
     readers = Readers(CachedModel(pair.target), CachedModel(pair.draft, pair.target.vocab_size))
-    drafter = STRATEGIES["sampled tree"].start(readers)
+    drafter = STRATEGIES[strategy].start(readers)
     return drafter.propose(ids, settings.k, settings, coins or coins_of(settings.seed), start)
 
 
@@ -58,6 +58,42 @@ def test_each_sibling_carries_the_distribution_that_it_was_drawn_from(tables, re
 def test_equal_draws_stay_separate_siblings(tables):
     seen = [drafted(tables, [3], tree(4, 1, k=1, seed=seed)).token_ids for seed in range(30)]
     assert all(len(tokens) == 4 for tokens in seen) and any(len(set(tokens)) < 4 for tokens in seen)
+
+
+@pytest.mark.parametrize("strategy", ["sampled tree", "beam search"])
+@pytest.mark.parametrize("rule", LOSSLESS)
+def test_a_place_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, strategy, rule):
+    """By hand: each sibling's chance among what is left when all before it were refused."""
+    target = to_probs(tiny.target_table())
+    options = {"siblings": 3} if strategy == "sampled tree" else {"width": 3}
+    settings = RunSettings(strategy=strategy, rule=rule, k=2, max_new_tokens=60, options=options)
+    run, several = engine.start(tables, [3], settings), 0
+    while not run.finished(settings):
+        ids = run.ids
+        step = engine.step(run, settings)
+        draft = drafted(tables, ids, settings, start=step.start, strategy=strategy)
+        for place in step.places:
+            siblings = [n for n, t in enumerate(step.tokens) if t.parent == place.node]
+            if len(siblings) < 2:
+                assert place.accept_prob is None
+                continue
+            several += 1
+            row = target[ids[-1] if place.node == ROOT else step.tokens[place.node].token_id]
+            left, refused = row, 1.0
+            for n in siblings:
+                token, q = step.tokens[n].token_id, draft.probs[n]
+                kept = float(left[token]) if rule == "token matching" else min(1.0, float(left[token] / q[token]))
+                refused *= 1 - kept
+                rest = left.index_fill(0, torch.tensor([token]), 0.0)
+                left = rest if rule == "token matching" else (left - q).clamp_min(0)
+                left = left / left.sum().clamp_min(1e-9)
+            assert place.accept_prob == pytest.approx(1 - refused, abs=1e-4)
+            if strategy == "beam search":  # point masses: as likely as all of them together
+                chosen = row[[step.tokens[n].token_id for n in siblings]].sum()
+                assert place.accept_prob == pytest.approx(float(chosen), abs=1e-5)
+            overlap = torch.minimum(row, draft.probs[siblings[0]]).sum()
+            assert place.overlap == pytest.approx(float(overlap), abs=1e-5)
+    assert several > 10
 
 
 def test_siblings_run_out_where_the_filters_leave_fewer(tables):

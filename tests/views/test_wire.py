@@ -1,6 +1,7 @@
 """What goes to the browser: small, strict JSON, and true to the record."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -122,6 +123,13 @@ def test_details_hold_whole_texts_and_candidates():
     assert detail["places"] == [
         {"node": -1, "beta": 0.7, "cand": [[5, "⟨id 5⟩", 0.5, 0.25, None, 0.125]], "qt": 0.5, "pt": 0.75}
     ]
+
+
+def test_a_place_with_several_siblings_says_how_likely_one_was_to_be_taken():
+    record = a_step([judged(Fate.ACCEPTED, 1.0, 0.5)], token(Fate.BONUS))
+    assert "any" not in wire.detail(record)["places"][0]
+    place = replace(record.places[0], accept_prob=0.87654321)
+    assert wire.detail(replace(record, places=(place,)))["places"][0]["any"] == 0.8765
 
 
 def test_head_from_parts_names_tokens_without_text():
