@@ -139,21 +139,18 @@ def _line(step: StepRecord) -> str:
 def _summary(trace: Any) -> None:
     from specviz.baseline import verdict  # noqa: PLC0415
     from specviz.metrics import count  # noqa: PLC0415
+    from specviz.metrics.summary import summary  # noqa: PLC0415
 
-    counts, seconds = count(trace.steps), sum(step.step_s for step in trace.steps)
+    counts, found = count(trace.steps), summary(trace)
     print(f"\n{trace.text}\n")
     print("  ".join(f"{mark} {fate}" for fate, mark in MARKS.items()))
     print(f"{counts.emitted} tokens in {counts.steps} target passes, stopped by {trace.stop}")
     print(f"acceptance rate (of tested) {counts.acceptance_rate}; of drafted {counts.drafted_share}")
-    if counts.steps and seconds:
-        print(
-            f"block efficiency {counts.emitted / counts.steps:.2f} tokens a pass; {counts.emitted / seconds:.1f} tokens/s"
-        )
-    if trace.baseline and trace.baseline.tokens_per_s:
-        speedup = counts.emitted / seconds / trace.baseline.tokens_per_s
-        print(
-            f"target alone {trace.baseline.tokens_per_s:.1f} tokens/s: speed-up {speedup:.2f}×; {verdict(trace.baseline)}"
-        )
+    if found["tokens_per_s"]:
+        print(f"block efficiency {found['block_efficiency']:.2f} tokens a pass; {found['tokens_per_s']:.1f} tokens/s")
+    if found["speed_up"]:
+        alone = found["target_alone_tokens_per_s"]
+        print(f"target alone {alone:.1f} tokens/s: speed-up {found['speed_up']:.2f}×; {verdict(trace.baseline)}")
 
 
 def _models(args: argparse.Namespace) -> None:
