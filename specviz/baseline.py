@@ -5,7 +5,9 @@ The measurement is itself a run (strategy "none"), so the same loop, sampler, cl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from specviz.engine import Run, start
 from specviz.sampling import penalise
@@ -13,13 +15,21 @@ from specviz.settings import RunSettings
 from specviz.trace import BaselineRecord, Difference
 from specviz.verification import RULES
 
+if TYPE_CHECKING:
+    from specviz.models.pair import Pair
+
 # A pass over one place and a pass over a block use other kernels, which round differently. Differences of logits seen
 # between the two: 4e-5 in float32, up to 0.3 in bfloat16. A margin below the bound is called a near-tie, never hidden.
 TIE_BOUNDS = {"float32": 1e-3, "float64": 1e-3, "bfloat16": 0.5, "float16": 0.1}
 
 
-def alone(run: Run, settings: RunSettings) -> tuple[Run, RunSettings]:
-    """A fresh run of the target alone beside `run`, as long as `run` is so far, and the settings to step it with."""
+def alone(
+    run: Run, settings: RunSettings, start: Callable[[Pair, list[int], RunSettings], Run] = start
+) -> tuple[Run, RunSettings]:
+    """A fresh run of the target alone beside `run`, as long as `run` is so far, and the settings to step it with.
+
+    `start`: `engine.begin` where the prompt is to be read piece by piece.
+    """
     length = len(run.output_ids) or settings.max_new_tokens
     settings = replace(settings, strategy="none", k=0, seed=run.seed, max_new_tokens=length)
     return start(run.pair, run.prompt_ids, settings), settings

@@ -8,6 +8,7 @@ temperature may change in mid-run, and each record says what it was made under. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from specviz.models.describe import describe
 from specviz.recording import Times, record
 from specviz.runtime import synchronize
 from specviz.sampling import BadLogits, shape
-from specviz.settings import RunSettings, SettingsError, SpecvizError
+from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import BaselineRecord, StepRecord, StopReason, Trace
 from specviz.verification import RULES, Draft, verify
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 
 MAX_PROMPT_CHARS = 200_000
+CHUNK = 512
+"""Places of a prompt read at once: between two chunks of a long one others can take a turn."""
 
 
 @dataclass(slots=True)
@@ -39,7 +42,7 @@ class Run:
     prompt_ids: list[int]
     seed: int
     readers: Readers
-    prefill_s: float
+    prefill_s: float = 0.0
     steps: list[StepRecord] = field(default_factory=list)
     output_ids: list[int] = field(default_factory=list)
     stop: StopReason | None = None
@@ -91,7 +94,27 @@ class Run:
 
 
 def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run:
-    """Read the prompt. `prompt`: a text, or token ids. Raises SpecvizError for one that is empty or too long."""
+    """A run whose prompt has been read. Raises what `begin` raises."""
+    run = begin(pair, prompt, settings)
+    while read(run):
+        pass
+    return run
+
+
+def read(run: Run) -> bool:
+    """Read the next `CHUNK` places of the prompt, timed as prefill; whether there is more of it to read."""
+    began = perf_counter()
+    more = run.readers.target.catch_up(run.prompt_ids, CHUNK)
+    synchronize(run.pair.target.device)
+    run.prefill_s += perf_counter() - began
+    return more
+
+
+def begin(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run:
+    """A run whose prompt is still to be `read`. `prompt`: a text, or token ids.
+
+    Raises SpecvizError for a prompt that is empty or too long and SettingsError for settings that do not fit.
+    """
     codec, context = pair.target.codec, pair.target.context
     if isinstance(prompt, str):
         if len(prompt) > MAX_PROMPT_CHARS:  # told before a tokenizer is kept busy with it
@@ -113,10 +136,7 @@ def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run
     check(pair, settings)
     target = CachedModel(pair.target)
     readers = Readers(target, CachedModel(pair.draft, target.columns) if pair.draft else None)
-    began = perf_counter()
-    target.catch_up(ids)
-    synchronize(pair.target.device)
-    return Run(pair, prompt, ids, settings.seed, readers, prefill_s=perf_counter() - began)
+    return Run(pair, prompt, ids, settings.seed, readers)
 
 
 def check_names(settings: RunSettings) -> None:
@@ -132,11 +152,22 @@ def check(pair: Pair, settings: RunSettings) -> None:
     strategy = STRATEGIES[settings.strategy]
     for name, value in settings.options.items():
         # knobs of other strategies are carried along, so that switching back finds them as they were
-        if not (known := [s.knobs[name] for s in STRATEGIES.values() if name in s.knobs]):
+        own = [strategy.knobs[name]] if name in strategy.knobs else []
+        if not (known := own or [s.knobs[name] for s in STRATEGIES.values() if name in s.knobs]):
             raise SettingsError(f"No strategy has a knob named {name!r}.")
-        known[0].check(value)
+        _check_by_any(known, value)
     if reason := strategy.fits(pair):
         raise SettingsError(f"The strategy {settings.strategy!r} cannot be used: {reason}.")
+
+
+def _check_by_any(knobs: Sequence[Knob], value: float) -> None:
+    """Strategies may share a knob's name but not its range: one that allows the value is enough."""
+    *others, last = knobs
+    for knob in others:
+        with suppress(SettingsError):
+            knob.check(value)
+            return
+    last.check(value)
 
 
 def step(run: Run, settings: RunSettings) -> StepRecord:
@@ -251,4 +282,4 @@ class _Clock:
         return now - before
 
 
-__all__ = ["Run", "check", "run", "start", "step", "steps"]
+__all__ = ["Run", "begin", "check", "read", "run", "start", "step", "steps"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from transformers import AutoTokenizer
 
 import specviz
 from specviz import engine
@@ -13,7 +14,7 @@ from specviz.coins import coin
 from specviz.drafting import STRATEGIES
 from specviz.metrics.rates import refused_place
 from specviz.models.cached import CachedModel
-from specviz.settings import RunSettings, SettingsError, SpecvizError
+from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import ROOT, Fate, Trace
 from specviz.verification import RULES
 from tests import tiny
@@ -78,6 +79,30 @@ def test_same_seed_same_trace_other_seed_other_trace(pair, strategy):
     state = torch.random.get_rng_state()
     assert tokens(1) == tokens(1) != tokens(2)
     assert torch.equal(state, torch.random.get_rng_state())  # the global generator is nobody's
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_run_leaves_nothing_behind_for_the_next(strategy):
+    """Neither on the models, which all runs share, nor in the strategy: the first run teaches the second nothing."""
+
+    def fresh():
+        return specviz.load_pair(tiny.folder("ctx_t"), tiny.folder("ctx_d"), dtype="float32")
+
+    def plain(trace):
+        return [(s.k, s.tokens, s.extra, s.draft_stop, s.target_positions) for s in trace.steps]
+
+    def as_loaded(model):
+        own = {name: str(getattr(model, name)) for name in model.__dataclass_fields__ if name not in ("model", "codec")}
+        weights = [(name, weight.data_ptr(), weight.sum().item()) for name, weight in model.model.named_parameters()]
+        inside = {name: repr(value) for name, value in vars(model.model).items() if not name.startswith("_")}
+        return own, weights, inside
+
+    settings = RunSettings(strategy=strategy, k=4, max_new_tokens=30)
+    both = fresh()
+    before, first = [as_loaded(m) for m in (both.target, both.draft)], plain(engine.run(both, PROMPT, settings))
+    engine.run(both, PROMPT, replace(settings, temperature=0, max_new_tokens=60))  # accepts far more
+    assert plain(engine.run(both, PROMPT, settings)) == first
+    assert [as_loaded(m) for m in (both.target, both.draft)] == before
 
 
 @pytest.mark.parametrize("strategy", ["greedy", "sampling"])
@@ -153,6 +178,44 @@ def test_the_k_that_is_set_is_the_k_that_is_drafted(pair, k):
     assert all(len(s.emitted_ids) == k + 1 for s in trace.steps if s.draft_stop == "k")
 
 
+CHANGES = {
+    "strategy": ("greedy", "none"),
+    "k": (2, 5),
+    "temperature": (0.5, 2.0),
+    "top_k": (0, 2),
+    "top_p": (1.0, 0.4),
+    "repetition_penalty": (1.0, 3.0),
+    "rule": ("speculative sampling", "token matching"),
+    "max_new_tokens": (20, 25),
+    "stop": ((), ("w3",)),
+    "seed": (1, 2),
+    "chat": (False, True),
+}
+
+
+@pytest.mark.parametrize("name", [n for n in RunSettings.__dataclass_fields__ if n != "options"])
+def test_every_setting_changes_what_a_run_does(name):
+    chat = "w4 {% for m in messages %}{{ m['content'] }}{% endfor %}"
+    both = specviz.load_pair(tiny.folder("target12", chat=chat), tiny.folder("draft12"), dtype="float32")
+    made = []
+    for value in CHANGES[name]:
+        trace = engine.run(both, "w1 w2", replace(RunSettings(k=3, max_new_tokens=20), **{name: value}))
+        made.append((trace.prompt_ids, [(s.tokens, s.extra) for s in trace.steps]))
+    assert made[0] != made[1]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name"), [(s, name) for s, strategy in STRATEGIES.items() for name in strategy.knobs]
+)
+def test_every_knob_changes_what_is_drafted(pair, strategy, name):
+    knob = STRATEGIES[strategy].knobs[name]
+    made = []
+    for value in (knob.low, knob.high):
+        settings = RunSettings(strategy=strategy, k=4, max_new_tokens=40, options={name: value})
+        made.append([s.tokens for s in engine.run(pair("ctx_t", "ctx_d"), PROMPT, settings).steps])
+    assert made[0] != made[1]
+
+
 def test_the_same_model_as_target_and_draft_accepts_everything(pair):
     both = pair("ctx_t", "ctx_t")
     assert both.draft is both.target
@@ -189,6 +252,21 @@ def test_a_drafts_own_end_token_ends_only_that_draft():
     trace = engine.run(both, [0], replace(GREEDY, strategy="greedy", k=8, max_new_tokens=14))
     assert (len(trace.output_ids), trace.stop) == (14, "length")
     assert trace.steps[0].draft_stop == "end token" and len(trace.steps[0].tokens) == 2
+    both = specviz.load_pair(tiny.folder("cycle12", eos=4), tiny.folder("cycle12", eos=2), dtype="float32")
+    trace = engine.run(both, [0], replace(GREEDY, strategy="greedy", k=8, max_new_tokens=14))
+    assert (list(trace.output_ids), trace.stop) == ([1, 2, 3, 4], "eos")
+
+
+def test_the_text_so_far_is_the_tokenizers_one_decode_of_all_ids(pair):
+    both, tokenizer = pair("pieces_lm"), AutoTokenizer.from_pretrained(tiny.folder("pieces_lm"))
+    settings = RunSettings(strategy="prompt lookup", max_new_tokens=60, temperature=3, top_k=5)
+    run = engine.start(both, "the cat sat the cat", settings)
+    joined = ""
+    while not run.finished(settings):
+        step = engine.step(run, settings)
+        joined += both.target.codec.decode(step.emitted_ids)
+        assert run.text == tokenizer.decode(run.output_ids, skip_special_tokens=True)
+    assert run.text == run.trace().text != joined  # steps decoded one by one lose blanks and split characters
 
 
 @pytest.mark.parametrize("stop", ["w3 w4", "w3"])
@@ -219,6 +297,15 @@ def test_a_stop_string_set_in_mid_run_does_not_reach_back(pair):
 def test_the_context_ends_a_run_cleanly(pair):
     trace = engine.run(pair("gpt2pos32"), list(range(12)) * 2 + [1, 2, 3, 4], replace(GREEDY, strategy="prompt lookup"))
     assert (len(trace.output_ids), trace.stop) == (4, "context")
+
+
+@pytest.mark.parametrize("strategy", ["none", "prompt lookup"])
+def test_a_position_code_that_would_switch_ends_the_run_before_it_does(pair, strategy):
+    prompt = [1, 2, 3, 1, 2, 4] * 2
+    trace = engine.run(pair("longrope"), prompt, replace(GREEDY, strategy=strategy, max_new_tokens=12))
+    assert (len(trace.output_ids), trace.stop) == (4, "context")
+    assert list(trace.output_ids) == tiny.generate(tiny.folder("longrope"), prompt, 4)
+    assert any("16 tokens" in note for note in trace.pair["notes"])
 
 
 def test_a_draft_with_a_shorter_context_is_left_out_where_it_ends():
@@ -261,6 +348,77 @@ def test_the_target_is_fed_only_new_places(pair):
     assert max(s.target_positions for s in trace.steps) <= 5
 
 
+@pytest.mark.parametrize(
+    ("name", "chunk", "expected"),
+    # 47 places before the last: never one alone; a model that is read afresh each time has nothing to keep
+    [("ctx_t", 15, [15, 15, 15, 2]), ("ctx_t", 23, [23, 24]), ("recurrent", 15, [0])],
+)
+def test_a_long_prompt_is_read_in_pieces_to_the_same_result(pair, monkeypatch, name, chunk, expected):
+    prompt = PROMPT * 8
+    whole = engine.run(pair(name, "ctx_d"), prompt, replace(GREEDY, strategy="greedy", max_new_tokens=12))
+    monkeypatch.setattr(engine, "CHUNK", chunk)
+    run = engine.begin(pair(name, "ctx_d"), prompt, GREEDY)
+    assert run.prefill_s == 0
+    pieces = []
+    while engine.read(run):
+        pieces.append(run.readers.target.positions)
+    pieces.append(run.readers.target.positions)
+    assert pieces == expected and run.prefill_s > 0
+    parts = engine.run(pair(name, "ctx_d"), prompt, replace(GREEDY, strategy="greedy", max_new_tokens=12))
+    assert parts.output_ids == whole.output_ids
+    assert [s.target_positions for s in parts.steps] == [s.target_positions for s in whole.steps]
+
+
+def test_every_phase_has_the_time_of_its_own_passes_and_of_nothing_else(tables, monkeypatch):
+    """On a clock that only passes of a model move: 100 for one of the target, 1 for one of the draft."""
+    now = [0.0]
+
+    def clocked(name, table, seconds):
+        model = table_model(name, table)
+        plain = model.model.forward
+
+        def forward(input_ids, logits_to_keep=0):
+            now[0] += seconds
+            return plain(input_ids, logits_to_keep)
+
+        model.model.forward = forward
+        return model
+
+    monkeypatch.setattr(engine, "perf_counter", lambda: now[0])
+    both = type(tables)(clocked("slow", tiny.target_table(), 100), clocked("quick", tiny.draft_table(), 1))
+    settings = RunSettings(strategy="greedy", k=3, max_new_tokens=30)
+    run = engine.start(both, [1, 2], settings)
+    now[0] += 1000  # somebody looks at it for a while: drawing and pauses lie between the steps
+    while not run.finished(settings):
+        drafted = len((made := engine.step(run, settings)).tokens)
+        assert (made.draft_s, made.verify_s, made.other_s, made.catch_up_s) == (drafted, 100, 0, 0)
+        assert made.step_s == drafted + 100  # once a step, however many tokens it gave
+        now[0] += 1000
+    assert run.prefill_s == 0  # read afresh at each pass
+
+
+def test_reading_a_text_for_the_first_time_is_not_drafting(pair, monkeypatch):
+    """On a clock that counts places computed: what a cache had not seen is prefill or catching up."""
+    now = [0.0]
+    plain = CachedModel._pass
+
+    def counted(self, *args):
+        out = plain(self, *args)
+        now[0] += self.positions
+        return out
+
+    monkeypatch.setattr(CachedModel, "_pass", counted)
+    monkeypatch.setattr(engine, "perf_counter", lambda: now[0])
+    alone, greedy = replace(GREEDY, strategy="none"), replace(GREEDY, strategy="greedy", k=2)
+    run = engine.start(pair("ctx_t", "ctx_d"), PROMPT, alone)
+    assert run.prefill_s == len(PROMPT) - 1
+    for _ in range(5):
+        assert (made := engine.step(run, alone)).step_s == made.verify_s == 1
+    first, second = engine.step(run, greedy), engine.step(run, greedy)
+    assert (first.catch_up_s, first.draft_s, first.verify_s) == (len(PROMPT) + 4, 2, 3)
+    assert second.catch_up_s == 0 and second.draft_s <= 3 and second.verify_s == 3
+
+
 def test_names_that_do_not_exist_and_strategies_that_do_not_fit(pair):
     with pytest.raises(SettingsError, match=r"no strategy named 'magic'.*sampling"):
         engine.start(pair("target12"), [1], replace(GREEDY, strategy="magic"))
@@ -272,6 +430,16 @@ def test_names_that_do_not_exist_and_strategies_that_do_not_fit(pair):
         engine.start(pair("target12"), [1], replace(GREEDY, strategy="none", options={"magic": 1}))
     with pytest.raises(SettingsError, match="n-gram must be"):
         engine.start(pair("target12"), [1], replace(GREEDY, strategy="prompt lookup", options={"ngram": 99}))
+
+
+def test_a_knob_is_checked_against_the_range_of_the_strategy_that_is_chosen(pair, monkeypatch):
+    narrow = Knob("width", 1, 1, 2, 1, "", whole=True)
+    monkeypatch.setattr(type(STRATEGIES["greedy"]), "knobs", {"width": narrow})
+    for strategy, refused in (("greedy", 3), ("beam search", 9), ("none", 9)):
+        chosen = replace(GREEDY, strategy=strategy)
+        engine.check(pair("ctx_t", "ctx_d"), replace(chosen, options={"width": refused - 1}))
+        with pytest.raises(SettingsError, match="width must be"):
+            engine.check(pair("ctx_t", "ctx_d"), replace(chosen, options={"width": refused}))
 
 
 def test_a_bad_setting_in_mid_run_keeps_the_run(pair):
@@ -329,6 +497,33 @@ def test_raising_the_temperature_raises_the_variety(tables):
         return {engine.run(tables, [0], replace(settings, seed=seed)).output_ids[0] for seed in range(300)}
 
     assert len(firsts(0)) == 1 < len(firsts(0.5)) <= len(firsts(1)) <= len(firsts(3))
+
+
+EDGES = [
+    {"temperature": 0},
+    {"temperature": 1e-6},
+    {"temperature": 100},
+    {"top_p": 0},
+    {"top_p": 1},
+    {"top_k": 0},
+    {"top_k": 1},
+    {"top_k": 12},
+    {"top_k": 10**6},
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("edge", EDGES, ids=str)
+def test_settings_at_their_edges_give_whole_runs(tables, strategy, edge):
+    settings = RunSettings(strategy=strategy, k=3, max_new_tokens=12)
+    trace = engine.run(tables, [0, 1, 0], replace(settings, **edge))
+    assert len(trace.output_ids) == 12
+    json.loads(trace.to_json(), parse_constant=lambda name: pytest.fail(name))
+    greedy = engine.run(tables, [0, 1, 0], RunSettings(strategy="none", temperature=0, max_new_tokens=12))
+    if edge in ({"temperature": 0}, {"temperature": 1e-6}, {"top_p": 0}, {"top_k": 1}):  # one token is left
+        assert trace.output_ids == greedy.output_ids
+    elif "temperature" not in edge:  # off
+        assert trace.output_ids == engine.run(tables, [0, 1, 0], settings).output_ids
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -53,10 +53,18 @@ class CachedModel:
             return 0
         return max(0, len(ids) - 1 - self._common(ids) - len(self._branch(ids)))
 
-    def catch_up(self, ids: Sequence[int]) -> None:
-        """Read all but the last of `ids`, so that the next pass reads only new places. A no-op when up to date."""
-        if self.behind(ids) > 1 or (self.behind(ids) and not self._ids):
-            self.logits(ids[:-1])
+    def catch_up(self, ids: Sequence[int], most: int | None = None) -> bool:
+        """Read all but the last of `ids`, so that the next pass reads only new places. A no-op when up to date.
+
+        `most`: only about so many of them now. Returns whether some are left to read.
+        """
+        behind = self.behind(ids)
+        if behind == 0 or (behind == 1 and self._ids):
+            return False
+        # a single place left over would be read by the next pass and counted as its own
+        left = behind - most if most is not None and behind > most + 1 else 0
+        self.logits(ids[: len(ids) - 1 - left])
+        return left > 0
 
     def logits(self, ids: Sequence[int], last: int = 1) -> Tensor:
         """Logits after each of the last `last` ids: [last, columns], float32, on the model's device.

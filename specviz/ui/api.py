@@ -35,7 +35,13 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
         strategy = STRATEGIES.get(settings.strategy)
         if strategy is not None and strategy.fits(pair) is None and not strategy.ready(pair):
             strategy.prepare(pair)  # here and not in a turn, which would keep everybody waiting
-        return turns.submit(lambda: engine.start(pair, asked["prompt"], settings)).result(), settings
+        run = turns.submit(lambda: engine.begin(pair, asked["prompt"], settings)).result()
+        read(run)
+        return run, settings
+
+    def read(run: Run) -> None:
+        while turns.submit(lambda: engine.read(run)).result():  # a turn for each piece of a long prompt
+            pass
 
     def finish(run: Run, settings: RunSettings) -> None:
         while not run.finished(settings):
@@ -116,7 +122,8 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
             run, settings = begin(asked)
             finish(run, settings)
             if measure_alone is True:
-                single, alone = turns.submit(lambda: baseline.alone(run, settings)).result()
+                single, alone = turns.submit(lambda: baseline.alone(run, settings, engine.begin)).result()
+                read(single)
                 finish(single, alone)
                 run.baseline = turns.submit(lambda: baseline.compare(run, single)).result()
         except SpecvizError as error:

@@ -100,8 +100,8 @@ class Drivers:
             return
         if stale(visitor, pair):
             prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
-            begun = yield from self._turn(visitor, me, lambda: engine.start(pair, prompt, choice.settings))
-            if begun is None:
+            begun = yield from self._turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
+            if begun is None or not (yield from self._read(visitor, me, begun)):
                 return
             visitor.adopt(begun)
             state = "loading" if choice.wait else "playing"
@@ -144,8 +144,8 @@ class Drivers:
                 "Press Play or Step first: the target alone is measured on the run's own prompt and length."
             )
         settings = visitor.settings()
-        both = yield from self._turn(visitor, me, lambda: baseline.alone(run, settings))
-        if both is None:
+        both = yield from self._turn(visitor, me, lambda: baseline.alone(run, settings, engine.begin))
+        if both is None or not (yield from self._read(visitor, me, both[0])):
             return
         single, settings = both
         told, wanted = 0.0, settings.max_new_tokens
@@ -177,6 +177,13 @@ class Drivers:
         if wanted.pair is None:
             raise SpecvizError(wanted.say)
         return wanted.pair
+
+    def _read(self, visitor: Visitor, me: int, run: Run) -> Told[bool]:
+        """The prompt of a new run, a turn for each piece of it; False after another claim."""
+        more: bool | None = True
+        while more and visitor.driver == me:
+            more = yield from self._turn(visitor, me, lambda: engine.read(run))
+        return more is False
 
     def _turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
         """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""

@@ -7,6 +7,7 @@ import time
 import psutil
 import pytest
 
+from specviz import engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.greedy import Greedy
 from specviz.settings import SpecvizError
@@ -187,6 +188,59 @@ def test_the_target_alone_is_measured_and_compared(drivers):
     hot = visitor(temperature=1)
     told(drivers.play(hot, float("inf")))
     assert next(m["b"] for m in told(drivers.measure(hot)) if m["m"] == "baseline")["same"] is None
+
+
+def test_who_waits_for_a_turn_is_told_how_many_are_ahead(drivers, monkeypatch):
+    monkeypatch.setattr("specviz.ui.drive.PATIENCE_S", 0.1)
+    gate, told_so = threading.Event(), []
+    for _ in range(3):
+        drivers.turns.submit(gate.wait)
+    for text in drivers.play(visitor(), 1):
+        message = json.loads(text)
+        if message["state"] == "waiting":
+            told_so.append(message["say"])
+            gate.set()
+    assert told_so == ["Waiting for 3 other visitors to take a step …"]
+    assert message["state"] == "paused"
+
+
+def test_a_long_prompt_lets_others_take_their_turns(drivers, monkeypatch):
+    """Each piece of it is a turn: a step asked for in the meantime waits for one piece and not for all."""
+    monkeypatch.setattr(engine, "CHUNK", 20)
+    one, two, order = visitor(prompt="w1 " * 101, target="ctx_t", draft="ctx_d"), visitor(), []
+    told(drivers.play(two, 1))
+    read, step, begun = engine.read, engine.step, threading.Event()
+
+    def slowly(run):
+        begun.set()
+        time.sleep(0.1)
+        order.append("piece")
+        return read(run)
+
+    monkeypatch.setattr(engine, "read", slowly)
+    monkeypatch.setattr(engine, "step", lambda run, settings: (order.append(run.prompt), step(run, settings))[1])
+    thread = threading.Thread(target=lambda: told(drivers.play(one, 1)))
+    thread.start()
+    begun.wait(5)
+    told(drivers.play(two, 1))
+    thread.join()
+    assert order.count("piece") == 5 and order[-1] == one.values["prompt"]
+    assert order.index(VALUES["prompt"]) < 4 and one.run.prefill_s > 0
+
+
+def test_a_claim_while_a_long_prompt_is_read_ends_the_reading(drivers, monkeypatch):
+    monkeypatch.setattr(engine, "CHUNK", 20)
+    someone, read, pieces = visitor(prompt="w1 " * 101, target="ctx_t", draft="ctx_d"), engine.read, []
+
+    def interrupted(run):
+        pieces.append(run)
+        if len(pieces) == 2:
+            someone.claim()  # Pause
+        return read(run)
+
+    monkeypatch.setattr(engine, "read", interrupted)
+    told(drivers.play(someone, float("inf")))
+    assert len(pieces) == 2 and someone.run is None and not someone.busy.locked()
 
 
 def test_two_visitors_take_turns_and_never_see_each_other(drivers):
