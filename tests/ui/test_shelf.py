@@ -1,9 +1,13 @@
 """Models are loaded once, in the background, and put away when nobody uses them."""
 
+import gc
 import threading
+import weakref
 
+from specviz.models.loading import load_pair
 from specviz.settings import SpecvizError
-from specviz.ui.shelf import Shelf
+from specviz.ui.shelf import LIMIT, Shelf
+from tests import tiny
 
 
 def test_a_pair_is_loaded_once_however_many_ask():
@@ -50,3 +54,26 @@ def test_pairs_nobody_uses_make_room_and_used_ones_stay():
         if name == "a":
             used.append(entry.pair)
     assert [key[0] for key in shelf._pairs] == ["a", "c", "d"]
+
+
+def test_switching_to_and_fro_keeps_few_models_in_memory(tmp_path):
+    folders = {}
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        folders[name] = (tiny.copy("ctx_t", tmp_path / name), tiny.copy("ctx_d", tmp_path / name))
+    alive, loads = weakref.WeakSet(), []
+
+    def load(target, draft, dtype, progress):
+        gc.collect()
+        assert len(alive) <= 2 * (LIMIT - 1), "a pair nobody uses is freed before the next is loaded"
+        pair = load_pair(*folders[target], dtype="float32")
+        alive.update((pair.target.model, pair.draft.model))
+        loads.append(target)
+        return pair
+
+    shelf = Shelf(load)
+    for name in "abababababcabc":
+        entry = shelf.ask((name, "", ""))
+        entry.done.wait(20)
+        assert entry.state == "ready", entry.say
+    assert loads == ["a", "b", "c", "a", "b", "c"]
