@@ -43,7 +43,9 @@ class Lane:
     name: str
     settings: RunSettings
     run: Run | None = None
-    """None until the prompt has been read for it."""
+    """None until its prompt is first looked at."""
+    read: bool = False
+    """Whether all of the prompt has been read."""
 
     @property
     def done(self) -> bool:
@@ -53,7 +55,7 @@ class Lane:
     @property
     def length(self) -> int:
         """Tokens written; -1 before the prompt was read, so that reading comes first."""
-        return -1 if self.run is None else len(self.run.output_ids)
+        return len(self.run.output_ids) if self.run is not None and self.read else -1
 
 
 class Comparison:
@@ -93,12 +95,15 @@ class Comparison:
         return min((lane for lane in self.lanes if not lane.done), key=lambda lane: lane.length, default=None)
 
     def step(self) -> Lane | None:
-        """One step of the lane whose turn it is (the first is to read the prompt); None when all have ended."""
-        lane = self.next
-        if lane is not None and lane.run is None:
-            lane.run = engine.start(self.pair, self.prompt, lane.settings)
-        elif lane is not None and lane.run is not None:
+        """One step of the lane whose turn it is (the first ones read its prompt, piece by piece); None at the end."""
+        if (lane := self.next) is None:
+            return None
+        if lane.run is None:
+            lane.run = engine.begin(self.pair, self.prompt, lane.settings)
+        if lane.read:
             engine.step(lane.run, lane.settings)
+        else:
+            lane.read = not engine.read(lane.run)
         return lane
 
     def steps(self) -> Iterator[Lane]:

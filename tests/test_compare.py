@@ -5,6 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from specviz import engine
 from specviz.compare import ALONE, Comparison, fitting, lanes_of
 from specviz.metrics.comparison import deepest, table
 from specviz.settings import RunSettings, SettingsError
@@ -34,6 +35,16 @@ def test_every_strategy_writes_what_the_target_alone_writes(pair):
     for name, trace in traces.items():
         row = found.loc[name]
         assert row["tokens"] == 24 and row["block_efficiency"] == pytest.approx(24 / len(trace.steps))
+
+
+def test_a_long_prompt_is_read_in_pieces_for_every_lane_before_any_goes_on(pair, monkeypatch):
+    monkeypatch.setattr(engine, "CHUNK", 10)
+    both = Comparison(pair("ctx_t", "ctx_d"), PROMPT * 6, lanes_of(GREEDY, ["greedy"]))
+    lengths = []
+    for _ in range(9):  # 35 places before the last: four pieces a lane
+        both.step()
+        lengths.append([lane.length for lane in both.lanes])
+    assert lengths == [[-1, -1]] * 3 + [[0, -1]] * 4 + [[0, 0], [1, 0]]
 
 
 def test_lanes_meet_the_same_coins(pair):
