@@ -252,6 +252,7 @@ def test_a_drafts_own_end_token_ends_only_that_draft():
     trace = engine.run(both, [0], replace(GREEDY, strategy="greedy", k=8, max_new_tokens=14))
     assert (len(trace.output_ids), trace.stop) == (14, "length")
     assert trace.steps[0].draft_stop == "end token" and len(trace.steps[0].tokens) == 2
+    assert trace.steps[0].extra.fate is Fate.BONUS  # to the target it is a token like any other
     both = specviz.load_pair(tiny.folder("cycle12", eos=4), tiny.folder("cycle12", eos=2), dtype="float32")
     trace = engine.run(both, [0], replace(GREEDY, strategy="greedy", k=8, max_new_tokens=14))
     assert (list(trace.output_ids), trace.stop) == ([1, 2, 3, 4], "eos")
@@ -467,7 +468,10 @@ def test_a_run_ended_by_length_goes_on_when_the_limit_is_raised(pair):
 def test_lookup_judges_its_first_token_by_the_logits_before_it(pair):
     trace = engine.run(pair("ctx_t"), [1, 1, 1], replace(GREEDY, strategy="prompt lookup", k=1, max_new_tokens=5))
     assert list(trace.output_ids) == tiny.generate(tiny.folder("ctx_t"), [1, 1, 1], 5)
-    assert trace.steps[0].tokens[0].token_id == 1
+    first = trace.steps[0].tokens[0]
+    assert first.token_id == 1 and first.fate is Fate.REJECTED
+    after = torch.softmax(CachedModel(pair("ctx_t").target).logits([1, 1, 1])[0], -1)
+    assert first.verifier_prob == pytest.approx(float(after[1]), abs=1e-5)
 
 
 def test_nan_from_the_target_is_an_error_and_from_the_draft_ends_the_draft(tables):

@@ -14,6 +14,7 @@ from tests import tiny
 @pytest.mark.parametrize("name", ["ctx_t", "gpt2pos32", "bytes_lm"])
 def test_cached_equals_uncached_along_a_random_walk_of_texts(name):
     loaded = load_model(tiny.folder(name), dtype="float32")
+    assert loaded.cache_mode == "rollback"  # else nothing would be cached at all
     choose, reader, ids = random.Random(5), CachedModel(loaded), [1, 2, 3]
     for _ in range(40):
         cut = choose.randrange(1, len(ids) + 1)

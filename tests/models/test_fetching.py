@@ -92,9 +92,9 @@ def sentence(name: str) -> str:
 def test_gated_unknown_offline_and_empty_are_four_sentences(monkeypatch):
     found = {}
     answers(monkeypatch, refused(GatedRepoError, 403))
-    found["gated"] = sentence("owner/gated")
+    found["accept its licence"] = sentence("owner/model")
     answers(monkeypatch, refused(RepositoryNotFoundError, 401))
-    found["no public model"] = sentence("owner/misspelt")
+    found["no public model"] = sentence("owner/model")
     answers(monkeypatch, TimeoutError())
     found["reached"] = sentence("owner/model")
     found["Type"] = sentence("   ")

@@ -97,7 +97,7 @@ def test_wrong_kinds_are_refused_in_one_sentence():
     assert "GGUF" in refusal("ggufonly")
 
 
-@pytest.mark.parametrize(("name", "word"), [("remotecode", "Python code"), ("picklebin", "pickle")])
+@pytest.mark.parametrize(("name", "word"), [("remotecode", "Python code"), ("picklebin", "Python pickles")])
 def test_code_in_a_model_folder_is_never_run(monkeypatch, tmp_path, name, word):
     marker = tmp_path / "marker"
     monkeypatch.setenv(tiny.MARKER, str(marker))

@@ -1,8 +1,10 @@
 """Driving a run without Gradio: what is told, what is kept, and who may drive."""
 
+import gc
 import json
 import threading
 import time
+import weakref
 
 import psutil
 import pytest
@@ -291,13 +293,16 @@ def test_abandoned_visitors_are_forgotten_but_not_one_who_is_driving():
 
 
 def test_two_hundred_abandoned_runs_leave_no_memory_behind(drivers):
-    visitors, process = Visitors(), psutil.Process()
+    visitors, process, caches = Visitors(), psutil.Process(), weakref.WeakSet()
     for n in range(200):
         someone = visitors.of(f"visitor {n}")
         someone.values = VALUES | {"max_new_tokens": 12}
         told(drivers.play(someone, float("inf")))
+        caches.update((someone.run.readers.target, someone.run.readers.draft))
         if n == 20:
             before = process.memory_info().rss
+    gc.collect()
+    assert len(caches) <= 2 * visitors.limit
     assert process.memory_info().rss - before < 50e6
 
 
