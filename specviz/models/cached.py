@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
+from specviz.models.features import KeptStates
 from specviz.records import path_to
 from specviz.sampling import BadLogits, check_finite
 from specviz.settings import SpecvizError
@@ -39,6 +40,7 @@ class CachedModel:
         self._cut = "logits_to_keep" in known
         self._can_cache = "use_cache" in known
         self._cache_name = "cache" if "cache" in known else "past_key_values"  # renamed in transformers 5.2x
+        self._states = KeptStates()
         self._forget()
 
     def _forget(self) -> None:
@@ -46,6 +48,29 @@ class CachedModel:
         self._cache: Any = DynamicCache() if self.loaded.cache_mode == "rollback" else None
         self._ids: list[int] = []
         self._tree: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+        self._states = KeptStates(self._states.layers)
+
+    def keep_features(self, layers: Sequence[int]) -> None:
+        """From now on keep the hidden states of `layers` (0: the embedding) for every place read.
+
+        What was read before has none, and they come only with a pass: where layers are new, the text is read again.
+        """
+        wanted = tuple(sorted({*self._states.layers, *layers}))
+        if wanted != self._states.layers:
+            self._states = KeptStates(wanted)
+            self._forget()
+
+    def known(self, ids: Sequence[int]) -> int:
+        """For how many places at the start of `ids` features are kept."""
+        return 0 if self._states.rows is None else self._common(ids) + len(self._branch(ids))
+
+    def features(self, ids: Sequence[int], first: int, layers: Sequence[int]) -> Tensor:
+        """Hidden states of `layers` at places `first` … `known(ids)` - 1: [places, layers · hidden size], as computed.
+
+        Costs no more than a copy: the target's own passes left them behind.
+        """
+        drafted = (len(self._ids) + node for node in self._branch(ids))
+        return self._states.at([*range(self._common(ids)), *drafted][first:], layers)
 
     def behind(self, ids: Sequence[int]) -> int:
         """How many places before the last one of `ids` are not in the cache yet."""
@@ -121,9 +146,14 @@ class CachedModel:
             inputs |= {self._cache_name: self._cache, "use_cache": True}
         elif self._can_cache:
             inputs["use_cache"] = False
+        if self._states.layers:
+            inputs["output_hidden_states"] = list(self._states.layers)  # no others are kept
         try:
             with torch.inference_mode():
-                logits = self.loaded.model(**inputs).logits[0, -rows:].float()
+                answer = self.loaded.model(**inputs)
+                logits = answer.logits[0, -rows:].float()
+                if self._states.layers:
+                    self._states.add(answer.hidden_states, kept=bool(keep or read))
         except BaseException:
             self._forget()  # half a pass may be in the cache
             raise
@@ -162,6 +192,7 @@ class CachedModel:
             else:
                 self._cache = DynamicCache()
             self._ids = self._ids[:keep]
+            self._states.crop(keep)
         return keep
 
     def _read_of(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> int:
@@ -190,6 +221,7 @@ class CachedModel:
         index = torch.tensor([*range(base), *(base + n for n in way)], device=self.loaded.device)
         for layer in self._cache.layers:
             layer.keys, layer.values = layer.keys.index_select(2, index), layer.values.index_select(2, index)
+        self._states.select(index)
         self._ids = self._ids + [self._tree[0][n] for n in way]
         self._tree = ((), ())
 
