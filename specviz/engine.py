@@ -136,7 +136,20 @@ def begin(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run
     check(pair, settings)
     target = CachedModel(pair.target)
     readers = Readers(target, CachedModel(pair.draft, target.columns) if pair.draft else None)
-    return Run(pair, prompt, ids, settings.seed, readers)
+    run = Run(pair, prompt, ids, settings.seed, readers)
+    if STRATEGIES[settings.strategy].ready(pair):
+        drafter_of(run, settings)  # before the prompt is read: it may want what the target's pass leaves behind
+    return run
+
+
+def drafter_of(run: Run, settings: RunSettings) -> Drafter:
+    """The run's drafter for the strategy of `settings`, started (and what it needs made) where there is none yet."""
+    if settings.strategy not in run.drafters:
+        strategy = STRATEGIES[settings.strategy]
+        if not strategy.ready(run.pair):
+            strategy.prepare(run.pair)
+        run.drafters[settings.strategy] = strategy.start(run.readers)
+    return run.drafters[settings.strategy]
 
 
 def check_names(settings: RunSettings) -> None:
@@ -181,11 +194,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     position, ids, coins = len(run.output_ids), run.ids, coins_of(run.seed)
     end_ids, target = run.pair.target.eos_ids, run.readers.target
     k = min(settings.k, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
-    strategy, drafter = STRATEGIES[settings.strategy], run.drafters.get(settings.strategy)
-    if drafter is None:
-        if not strategy.ready(run.pair):
-            strategy.prepare(run.pair)
-        drafter = run.drafters[settings.strategy] = strategy.start(run.readers)
+    drafter = drafter_of(run, settings)
     clock = _Clock(run.pair)
     draft = Draft()
     try:
@@ -194,9 +203,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
         target.catch_up(ids)
         catch_up_s = clock.lap()
         draft = drafter.propose(ids, k, settings, coins, position)
-    except BadLogits:
-        if run.readers.draft is None:
-            raise
+    except BadLogits:  # where it was the target's, the pass below says so
         catch_up_s, draft = 0.0, Draft(stop="draft failed: its logits are not numbers")
     if (draft.stop == "k" and k < settings.k) or (
         k == 0 < settings.k and draft.stop == "none" and settings.strategy != "none"

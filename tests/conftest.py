@@ -13,6 +13,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import pytest
 import torch
 
+from specviz.models.head_store import HEADS
 from specviz.models.loading import LoadedModel, Pair, load_pair
 from tests import tiny
 
@@ -32,16 +33,40 @@ def pair():
     return tiny_pair
 
 
+@pytest.fixture(scope="session", autouse=True)
+def tiny_heads(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Random feature heads for the tiny targets of the contract tests, found as any head is."""
+    room = tmp_path_factory.mktemp("heads")
+    for name in ("ctx_t", "target12", "padtarget16"):
+        tiny.write_head(room / f"head of {name}", tiny.folder(name))
+    tiny.write_table_head(room / "head of tables")
+    HEADS.update({path.name: path for path in sorted(room.iterdir())})
+
+
 class Table(torch.nn.Module):
     """logits(next | current) = a table; a forward pass costs microseconds."""
 
     def __init__(self, table: torch.Tensor) -> None:
         super().__init__()
         self.table = table
+        self.one_hot = SimpleNamespace(weight=torch.eye(len(table)))
+        shape = SimpleNamespace(num_hidden_layers=1)
+        self.config = SimpleNamespace(get_text_config=lambda: shape)
 
-    def forward(self, input_ids: torch.Tensor, logits_to_keep: int = 0) -> SimpleNamespace:
+    def forward(
+        self, input_ids: torch.Tensor, logits_to_keep: int = 0, output_hidden_states: object = None
+    ) -> SimpleNamespace:
         """As transformers answers, without a cache."""
-        return SimpleNamespace(logits=self.table[input_ids[:, -logits_to_keep:]])
+        states = self.one_hot.weight[input_ids]
+        return SimpleNamespace(logits=self.table[input_ids[:, -logits_to_keep:]], hidden_states=(states, states))
+
+    def get_input_embeddings(self) -> SimpleNamespace:
+        """One-hot rows."""
+        return self.one_hot
+
+    def get_output_embeddings(self) -> SimpleNamespace:
+        """The same rows."""
+        return self.one_hot
 
 
 def table_model(name: str, table: torch.Tensor) -> LoadedModel:

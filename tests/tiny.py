@@ -441,6 +441,47 @@ def _write_json(path: Path, data: dict[str, Any]) -> None:
     path.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
+def write_head(path: Path, target: Path, seed: int = 3, std: float = 0.3, **shape: Any) -> None:
+    """A random feature head for the Llama in the folder `target`; it can propose all ids but the last one."""
+    config, state = json.loads((target / "config.json").read_text()), load_file(target / "model.safetensors")
+    embedding = state["model.embed_tokens.weight"].float()
+    sizes = {"hidden_size": config["hidden_size"], "intermediate_size": 24, "heads": 4, "kv_heads": 2, "head_size": 8}
+    sizes |= {"feature_layers": [0, config["num_hidden_layers"]], "rope_theta": 10000.0, "eps": 1e-5}
+    _write_head(path, embedding, config["num_hidden_layers"], sizes | shape, seed, std)
+
+
+def write_table_head(path: Path) -> None:
+    """A random feature head for a table of `WORDS` words whose states are one-hot."""
+    shape = {"hidden_size": WORDS, "intermediate_size": 8, "heads": 2, "kv_heads": 1, "head_size": 4}
+    shape |= {"feature_layers": [0, 1], "rope_theta": 10000.0, "eps": 1e-5}
+    _write_head(path, torch.eye(WORDS), 1, shape)
+
+
+def _write_head(
+    path: Path, embedding: torch.Tensor, layers: int, shape: dict[str, Any], seed: int = 3, std: float = 0.3
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    hidden, inner, size = (shape[k] for k in ("hidden_size", "intermediate_size", "head_size"))
+    matrices = {
+        "fuse": (hidden, len(shape["feature_layers"]) * hidden),
+        "carry": (hidden, hidden),
+        "embed": (hidden, hidden),
+        "qkv": ((shape["heads"] + 2 * shape["kv_heads"]) * size, hidden),
+        "out": (hidden, shape["heads"] * size),
+        "gate_up": (2 * inner, hidden),
+        "down": (hidden, inner),
+    }
+    state = {f"{k}.weight": torch.randn(*s, generator=generator) * std for k, s in matrices.items()}
+    state |= {k: torch.ones(hidden) for k in ("before_attention", "before_mlp", "norm")}
+    spread = [torch.linspace(0, n - 1, min(n, 24)).long() for n in embedding.shape]
+    state["sketch"] = embedding[spread[0]][:, spread[1]].contiguous()
+    state["rows"] = torch.arange(len(embedding) - 1, dtype=torch.int32)
+    path.mkdir(parents=True, exist_ok=True)
+    save_file(state, path / "head.safetensors", {"format": "pt"})
+    owner = {"name": "tiny", "layers": layers, "vocab_size": len(embedding)}
+    _write_json(path / "config.json", {"kind": "specviz feature head", "shape": shape, "target": owner})
+
+
 BUILDERS: dict[str, Callable[..., None]] = {
     "target12": lambda path, **o: write_bigram(path, target_table(), **o),
     "draft12": lambda path, **o: write_bigram(path, draft_table(), **o),

@@ -2,6 +2,7 @@
 
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
+from specviz.drafting.feature import FeatureHeads
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
@@ -14,6 +15,7 @@ STRATEGIES: dict[str, Strategy] = {
     "sampling": Sampling(),
     "beam search": BeamSearch(),
     "sampled tree": SampledTree(),
+    "feature head": FeatureHeads(),
     "prompt lookup": PromptLookup(),
 }
 

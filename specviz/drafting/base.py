@@ -19,7 +19,7 @@ from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
 
 if TYPE_CHECKING:
-    from specviz.models.pair import Pair
+    from specviz.models.pair import LoadedModel, Pair
     from specviz.models.where import Progress
 
 
@@ -118,10 +118,35 @@ class WithModel(AlwaysReady):
         return None
 
 
-class ModelDrafter:
-    """Common part of drafters that read with the draft model."""
+class Reader(Protocol):
+    """What a drafter reads with: a `CachedModel`, or anything that answers like one."""
 
-    def __init__(self, reader: CachedModel, end_ids: Collection[int]) -> None:
+    loaded: LoadedModel
+    columns: int
+
+    def behind(self, ids: Sequence[int]) -> int:
+        """How many places have not been read yet."""
+        ...
+
+    def catch_up(self, ids: Sequence[int]) -> object:
+        """Read them."""
+        ...
+
+    def logits(self, ids: Sequence[int], last: int = 1) -> Tensor:
+        """[last, columns], after each of the last ids."""
+        ...
+
+    def tree_logits(
+        self, ids: Sequence[int], token_ids: Sequence[int], parents: Sequence[int], last: int | None = None
+    ) -> Tensor:
+        """[1 + nodes or last, columns], after the text and each node of a tree."""
+        ...
+
+
+class ModelDrafter:
+    """Common part of drafters that read with a model."""
+
+    def __init__(self, reader: Reader, end_ids: Collection[int]) -> None:
         self.reader = reader
         self.end_ids = end_ids
 
