@@ -86,7 +86,7 @@ class Run:
             steps=tuple(self.steps),
             text=self.text,
             stop=self.stop,
-            pair=describe(self.pair),
+            pair=describe(self.pair) | {"drafted_with": {n: d.about for n, d in self.drafters.items() if d.about}},
             prefill_s=self.prefill_s,
             prompt_texts=tuple(show(i) for i in self.prompt_ids),
             baseline=self.baseline,
@@ -169,7 +169,7 @@ def check(pair: Pair, settings: RunSettings) -> None:
         if not (known := own or [s.knobs[name] for s in STRATEGIES.values() if name in s.knobs]):
             raise SettingsError(f"No strategy has a knob named {name!r}.")
         _check_by_any(known, value)
-    if reason := strategy.fits(pair):
+    if reason := strategy.fits(pair) or strategy.objection(pair, settings):
         raise SettingsError(f"The strategy {settings.strategy!r} cannot be used: {reason}.")
 
 
@@ -195,6 +195,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     end_ids, target = run.pair.target.eos_ids, run.readers.target
     k = min(settings.k, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
     drafter = drafter_of(run, settings)
+    drafter.adopt(settings)
     clock = _Clock(run.pair)
     draft = Draft()
     try:

@@ -7,6 +7,7 @@ from specviz.drafting.greedy import Greedy
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
+from specviz.drafting.suffix import SuffixLookup
 from specviz.drafting.tree import SampledTree
 
 STRATEGIES: dict[str, Strategy] = {
@@ -17,6 +18,7 @@ STRATEGIES: dict[str, Strategy] = {
     "sampled tree": SampledTree(),
     "feature head": FeatureHeads(),
     "prompt lookup": PromptLookup(),
+    "suffix lookup": SuffixLookup(),
 }
 
 __all__ = ["STRATEGIES", "Drafter", "Readers", "Strategy"]

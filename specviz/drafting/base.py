@@ -34,6 +34,15 @@ class Readers:
 class Drafter(Protocol):
     """Proposes tokens for one run."""
 
+    @property
+    def about(self) -> str:
+        """What it drafts with where that is not the pair's draft model: a few words for the trace, else empty."""
+        ...
+
+    def adopt(self, settings: RunSettings) -> None:
+        """Take over knobs that decide what it reads with, before anything is timed."""
+        ...
+
     def behind(self, ids: Sequence[int]) -> bool:
         """Whether it has more to read than a step's worth before it can draft."""
         ...
@@ -59,6 +68,10 @@ class Strategy(Protocol):
         """None, or the reason why this pair cannot use it."""
         ...
 
+    def objection(self, pair: Pair, settings: RunSettings) -> str | None:
+        """None, or what is wrong with its knobs for this pair, though they are in their range."""
+        ...
+
     def ready(self, pair: Pair) -> bool:
         """Whether all that it drafts with is in memory; where not, `prepare` comes first."""
         ...
@@ -76,7 +89,11 @@ class Strategy(Protocol):
 
 
 class AlwaysReady:
-    """Common part of strategies that need nothing beside the pair."""
+    """Common part of strategies that need nothing beside the pair, and whose knobs suit every pair."""
+
+    def objection(self, pair: Pair, settings: RunSettings) -> str | None:
+        """Nothing to object to."""
+        return None
 
     def ready(self, pair: Pair) -> bool:
         """Nothing is missing."""
@@ -92,10 +109,14 @@ class WithoutModel(AlwaysReady):
     needs_draft_model = False
     deterministic = True
     knobs: Mapping[str, Knob] = {}
+    about = ""
 
     def fits(self, pair: Pair) -> str | None:
         """Fits every pair."""
         return None
+
+    def adopt(self, settings: RunSettings) -> None:
+        """It reads with nothing."""
 
     def behind(self, ids: Sequence[int]) -> bool:
         """Never: it keeps no cache."""
@@ -146,9 +167,17 @@ class Reader(Protocol):
 class ModelDrafter:
     """Common part of drafters that read with a model."""
 
+    @property
+    def about(self) -> str:
+        """Empty: the trace names the pair's draft model anyway."""
+        return ""
+
     def __init__(self, reader: Reader, end_ids: Collection[int]) -> None:
         self.reader = reader
         self.end_ids = end_ids
+
+    def adopt(self, settings: RunSettings) -> None:
+        """It reads with the same model whatever the knobs say."""
 
     def behind(self, ids: Sequence[int]) -> bool:
         """After a full acceptance one extra place is read along with the first draft; more is catching up."""
