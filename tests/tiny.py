@@ -47,12 +47,17 @@ def copy(name: str, into: Path, **options: Any) -> Path:
     return Path(shutil.copytree(folder(name, **options), into / name))
 
 
-@cache
-def _folder(name: str, options: str) -> Path:
+def room() -> Path:
+    """A folder that goes with the process."""
     if not _ROOMS:
         _ROOMS.append(tempfile.mkdtemp(prefix="specviz-tiny-"))
         atexit.register(shutil.rmtree, _ROOMS[0], ignore_errors=True)
-    path = Path(tempfile.mkdtemp(prefix="", dir=_ROOMS[0])) / name
+    return Path(_ROOMS[0])
+
+
+@cache
+def _folder(name: str, options: str) -> Path:
+    path = Path(tempfile.mkdtemp(prefix="", dir=room())) / name
     path.mkdir()
     BUILDERS[name](path, **json.loads(options))
     return path
@@ -223,12 +228,13 @@ def write_bigram(
     config: dict[str, Any] | None = None,
     words: list[str] | None = None,
 ) -> None:
-    """A one-layer Llama whose logits(next | current) are exactly `table` [V, V], V ≤ 16.
+    """A two-layer Llama whose logits(next | current) are exactly `table` [V, V], V ≤ 16, after either layer.
 
     `generation`: contents of generation_config.json; `config`: overrides of config.json.
     """
     vocab, hidden = len(table), 16
-    state = {f"model.layers.0.{k}": torch.zeros(s) for k, s in _layer_shapes(hidden).items()}
+    shapes = _layer_shapes(hidden).items()
+    state = {f"model.layers.{layer}.{k}": torch.zeros(s) for layer in range(2) for k, s in shapes}
     for key in state:
         if key.endswith("layernorm.weight"):
             state[key] = torch.ones(hidden)
@@ -241,7 +247,7 @@ def write_bigram(
     kind = getattr(torch, dtype)
     save_file({k: v.to(kind).contiguous() for k, v in state.items()}, path / "model.safetensors", {"format": "pt"})
     ids: dict[str, Any] = {"eos_token_id": eos, "bos_token_id": bos, "pad_token_id": pad}
-    shape = _llama_config(vocab, hidden, 1, 2, positions, dtype=dtype)
+    shape = _llama_config(vocab, hidden, 2, 2, positions, dtype=dtype)
     _write_json(path / "config.json", shape | ids | (config or {}))
     if generation is not None:
         _write_json(path / "generation_config.json", generation)

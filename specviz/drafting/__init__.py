@@ -3,6 +3,7 @@
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
 from specviz.drafting.feature import FeatureHeads
+from specviz.drafting.early_exit import EarlyExit
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
@@ -19,6 +20,7 @@ STRATEGIES: dict[str, Strategy] = {
     "feature head": FeatureHeads(),
     "prompt lookup": PromptLookup(),
     "suffix lookup": SuffixLookup(),
+    "early exit": EarlyExit(),
 }
 
 __all__ = ["STRATEGIES", "Drafter", "Readers", "Strategy"]
