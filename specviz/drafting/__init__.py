@@ -5,6 +5,7 @@ from specviz.drafting.beam import BeamSearch
 from specviz.drafting.feature import FeatureHeads
 from specviz.drafting.early_exit import EarlyExit
 from specviz.drafting.greedy import Greedy
+from specviz.drafting.low_bit import LowBit
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
@@ -21,6 +22,8 @@ STRATEGIES: dict[str, Strategy] = {
     "prompt lookup": PromptLookup(),
     "suffix lookup": SuffixLookup(),
     "early exit": EarlyExit(),
+    "8-bit copy": LowBit(8),
+    "4-bit copy": LowBit(4),
 }
 
 __all__ = ["STRATEGIES", "Drafter", "Readers", "Strategy"]
