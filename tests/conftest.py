@@ -10,15 +10,42 @@ from types import SimpleNamespace
 os.environ.setdefault("SPECVIZ_OFFLINE", "1")
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
+import numpy as np
 import pytest
 import torch
 
 from specviz.models.head_store import HEADS
+from specviz.models import table_maker
+from specviz.models import tables as table_files
 from specviz.models.loading import LoadedModel, Pair, load_pair
 from tests import tiny
 
 # tensors of a dozen numbers: a second thread only waits for the first (1.3 ms a run instead of 5.6)
 torch.set_num_threads(1)
+
+
+def texts(count: int = 40, length: int = 40) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Seeded walks through target12's own distribution, as (prompt, answer): a corpus of twelve words."""
+    made, generator = [], torch.Generator().manual_seed(3)
+    for first in range(count):
+        walk = [first % tiny.WORDS]
+        for _ in range(length):
+            walk.append(int(torch.multinomial(tiny.probs(tiny.target_table())[walk[-1]], 1, generator=generator)))
+        made.append((np.array(walk[:1]), np.array(walk[1:])))
+    return made
+
+
+WORDS = {i: f"w{i}" for i in range(tiny.WORDS)}
+
+
+def _table_of_words() -> None:
+    """A table of n-grams for the vocabulary of twelve words, where all tests find it."""
+    table_files.FOLDERS.append(tiny.room() / "tables")
+    made = table_maker.make(texts(), tiny.WORDS)
+    table_maker.write(table_files.FOLDERS[-1] / "words.safetensors", made, WORDS, 3, 1600, "walks of target12")
+
+
+_table_of_words()
 
 
 @cache
@@ -43,22 +70,40 @@ def tiny_heads(tmp_path_factory: pytest.TempPathFactory) -> None:
     HEADS.update({path.name: path for path in sorted(room.iterdir())})
 
 
-class Table(torch.nn.Module):
-    """logits(next | current) = a table; a forward pass costs microseconds."""
+class Layer(torch.nn.Module):
+    """Adds half of a table's row: exact, so that two of them add the row itself."""
 
     def __init__(self, table: torch.Tensor) -> None:
         super().__init__()
-        self.table = table
+        self.proj = torch.nn.Linear(32, len(table), bias=False)
+        self.proj.weight = torch.nn.Parameter(torch.nn.functional.pad(table / 2, (0, 0, 0, 32 - len(table))).T, False)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """A look-up; what was put in the matrix's place multiplies."""
+        if isinstance(self.proj, torch.nn.Linear):
+            return self.proj.weight.T[ids]
+        return self.proj(torch.nn.functional.one_hot(ids, 32).float())
+
+
+class Table(torch.nn.Module):
+    """logits(next | current) = a table; a forward pass costs microseconds. Built like Llama: two layers and a norm."""
+
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(num_hidden_layers=2)
+        self.config.get_text_config = lambda: self.config
         self.one_hot = SimpleNamespace(weight=torch.eye(len(table)))
-        shape = SimpleNamespace(num_hidden_layers=1)
-        self.config = SimpleNamespace(get_text_config=lambda: shape)
+        self.model = torch.nn.Module()
+        self.model.layers = torch.nn.ModuleList([Layer(table), Layer(table)])
+        self.model.norm = torch.nn.Identity()
 
     def forward(
         self, input_ids: torch.Tensor, logits_to_keep: int = 0, output_hidden_states: object = None
     ) -> SimpleNamespace:
         """As transformers answers, without a cache."""
-        states = self.one_hot.weight[input_ids]
-        return SimpleNamespace(logits=self.table[input_ids[:, -logits_to_keep:]], hidden_states=(states, states))
+        states, ids = self.one_hot.weight[input_ids], input_ids[:, -logits_to_keep:]
+        logits = sum(layer(ids) for layer in self.model.layers)
+        return SimpleNamespace(logits=logits, hidden_states=(states, states))
 
     def get_input_embeddings(self) -> SimpleNamespace:
         """One-hot rows."""

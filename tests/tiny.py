@@ -460,7 +460,7 @@ def write_table_head(path: Path) -> None:
     """A random feature head for a table of `WORDS` words whose states are one-hot."""
     shape = {"hidden_size": WORDS, "intermediate_size": 8, "heads": 2, "kv_heads": 1, "head_size": 4}
     shape |= {"feature_layers": [0, 1], "rope_theta": 10000.0, "eps": 1e-5}
-    _write_head(path, torch.eye(WORDS), 1, shape)
+    _write_head(path, torch.eye(WORDS), 2, shape)
 
 
 def _write_head(

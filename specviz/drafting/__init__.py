@@ -6,6 +6,7 @@ from specviz.drafting.feature import FeatureHeads
 from specviz.drafting.early_exit import EarlyExit
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.low_bit import LowBit
+from specviz.drafting.ngram_table import NgramTableDraft
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
@@ -21,6 +22,7 @@ STRATEGIES: dict[str, Strategy] = {
     "feature head": FeatureHeads(),
     "prompt lookup": PromptLookup(),
     "suffix lookup": SuffixLookup(),
+    "n-gram table": NgramTableDraft(),
     "early exit": EarlyExit(),
     "8-bit copy": LowBit(8),
     "4-bit copy": LowBit(4),

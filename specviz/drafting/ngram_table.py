@@ -1,0 +1,49 @@
+"""N-gram table: drafts come from what followed the last two tokens in a recorded corpus of the target's outputs.
+
+The oldest language model there is, and the cheapest draft: no matrix is multiplied. Each token is drawn from the table's
+smoothed distribution at the run's temperature and carries it as q, so the rule's min(1, p/q) is at work; its argmax as a
+point mass would be as right, and would show less. Which corpus it was counted from is in the trace.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specviz.drafting.made import MadeDraft
+from specviz.models.companions import companion
+from specviz.models.folders import ModelError
+from specviz.models.tables import TableFile, find, fingerprint, load
+from specviz.models.where import report
+
+if TYPE_CHECKING:
+    from specviz.models.pair import LoadedModel, Pair
+    from specviz.models.where import Progress
+
+
+class NgramTableDraft(MadeDraft):
+    """A table for the target's vocabulary."""
+
+    help = "Draws from a table of what followed the last two tokens in recorded outputs of the target. Costs next to nothing."
+    name = "n-gram table"
+
+    def fits(self, pair: Pair) -> str | None:
+        """There must be a table for the target's vocabulary."""
+        if _file(pair.target) is None:
+            return (
+                f"there is no table for the vocabulary of {pair.target.name}; make one with "
+                "python -m specviz.models.table_maker, or draft with prompt lookup"
+            )
+        return None
+
+    def make(self, target: LoadedModel, progress: Progress | None = None) -> LoadedModel:
+        """Read the table."""
+        file = _file(target)
+        if file is None:
+            raise ModelError(f"There is no n-gram table for the vocabulary of {target.name}; draft with prompt lookup.")
+        report(progress, None, f"Reading {file.path.name}.")
+        return load(file, target)
+
+
+def _file(target: LoadedModel) -> TableFile | None:
+    """Looked for once for each target: the question is asked at every step."""
+    return companion(target, "n-gram table file", lambda: find(fingerprint(target.codec.tokens)))
