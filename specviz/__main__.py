@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from specviz.distill import command
 from specviz.settings import KNOBS, RunSettings, SpecvizError
 from specviz.trace import Fate, StepRecord
 
@@ -58,6 +59,12 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--to", type=Path, help="another folder than assets/traces")
     # the number format in which identical output at temperature 0 is a promise
     record.set_defaults(command=_record, dtype="float32")
+
+    distill = parts.add_parser(
+        "distill", help="make a draft for a target from its own answers; goes on where it stopped"
+    )
+    command.add_options(distill, _number)
+    distill.set_defaults(command=command.distill)
 
     bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")
     _model_options(bench)

@@ -1,0 +1,114 @@
+"""How good a draft is, and what it may save: measured on answers that it has not seen.
+
+Example: an acceptance rate of 0.5 at a cost ratio of 0.04 and verify-cost ratios near 1.1 gives about 1.5 times the
+target's speed at K = 3.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from specviz.distill.batches import collate, plan
+from specviz.distill.shards import Corpus
+from specviz.distill.students import Student
+from specviz.models.cached import CachedModel
+from specviz.models.pair import LoadedModel
+from specviz.runtime import synchronize
+
+KS = (1, 2, 3, 4, 6, 8, 12)
+EVALUATION_TOKENS = 8192
+"""Read of the held-out answers while training; all of them at the end."""
+
+
+def held_out(
+    student: Student, corpus: Corpus, device: torch.device, tokens: int | None = EVALUATION_TOKENS
+) -> dict[str, float]:
+    """Mean agreement and overlap (temperature 1) over held-out answer places, and how many places those are."""
+    sums = _sums(student, corpus, device, tokens)
+    places = sum(count for count, _ in sums.values())
+    mean = {n: sum(values[n] for _, values in sums.values()) / max(1, places) for n in ("agreement", "overlap")}
+    return mean | {"places": places}
+
+
+def by_temperature(student: Student, corpus: Corpus, device: torch.device) -> dict[float, dict[str, float]]:
+    """For answers of each temperature: the acceptance rate to expect at it (the mean overlap of both distributions
+    there; at 0 the agreement), the greedy agreement, and the places counted."""
+    return {
+        temperature: {
+            "acceptance_rate": values["overlap_at_own"] / count,
+            "agreement": values["agreement"] / count,
+            "places": count,
+        }
+        for temperature, (count, values) in sorted(_sums(student, corpus, device, None).items())
+    }
+
+
+def _sums(
+    student: Student, corpus: Corpus, device: torch.device, tokens: int | None
+) -> dict[float, tuple[int, dict[str, float]]]:
+    found: dict[float, tuple[int, dict[str, float]]] = {}
+    training, read = student.module.training, 0
+    student.module.eval()
+    for texts in plan(corpus, 4096, 0, 0, held_out=True):
+        if tokens is not None and read >= tokens:
+            break
+        batch = collate(corpus, texts, device)
+        read += len(batch.places)
+        values = student.measure(batch)
+        for temperature in batch.temperature.unique().tolist():
+            rows = batch.temperature == temperature
+            count, sums = found.get(temperature, (0, dict.fromkeys(values, 0.0)))
+            sums = {name: sums[name] + float(value[rows].sum()) for name, value in values.items()}
+            found[temperature] = (count + int(rows.sum()), sums)
+    student.module.train(training)
+    return found
+
+
+def costs(
+    target: LoadedModel, draft: Callable[[Sequence[int]], Any], rounds: int = 12, length: int = 64
+) -> dict[str, Any]:
+    """Cost ratio c and verify-cost ratios v(K), of passes in turns in this process after a warm-up; medians."""
+    ks = [k for k in KS if k + 2 < target.context]
+    ids = [(7 * i + 3) % target.vocab_size for i in range(min(length, target.context - max(ks) - 1))]
+    reader = CachedModel(target)
+    contestants: dict[Any, Callable[[list[int]], Any]] = {"target": reader.logits, "draft": draft}
+    contestants |= {k: partial(reader.logits, last=k + 1) for k in ks}
+    times: dict[Any, list[float]] = {name: [] for name in contestants}
+    with torch.inference_mode():
+        for round_ in range(rounds + 2):
+            for name, contestant in contestants.items():
+                # the readers hold the text so far, so each pass reads one new place, or K + 1
+                new = name + 1 if isinstance(name, int) else 1
+                contestant(ids)
+                synchronize(target.device)
+                began = time.perf_counter()
+                contestant([*ids, *((i + round_) % target.vocab_size for i in range(new))])
+                synchronize(target.device)
+                if round_ >= 2:
+                    times[name].append(time.perf_counter() - began)
+    one = statistics.median(times["target"])
+    return {
+        "c": statistics.median(times["draft"]) / one,
+        "v": {k: statistics.median(times[k]) / one for k in ks},
+        "target_pass_ms": 1e3 * one,
+    }
+
+
+def speed_up(acceptance_rate: float, k: int, c: float, v: float) -> float:
+    """Leviathan et al. 2023 (arXiv 2211.17192), theorem 3.8, with the measured verify cost in place of 1:
+    (1 - α^(K+1)) / ((1 - α)(K·c + v(K)))."""
+    tokens = float(k + 1) if acceptance_rate >= 1 else (1 - acceptance_rate ** (k + 1)) / (1 - acceptance_rate)
+    return tokens / (k * c + v)
+
+
+def best_k(acceptance_rate: float, c: float, v: dict[int, float]) -> tuple[int, float]:
+    """The K of those measured with the largest speed-up to expect, and that speed-up; K = 0 and 1 where none helps."""
+    expected = {k: speed_up(acceptance_rate, k, c, cost) for k, cost in v.items()}
+    k = max(expected, key=lambda key: expected[key])
+    return (k, expected[k]) if expected[k] > 1 else (0, 1.0)

@@ -1,0 +1,174 @@
+"""Teach a student from answers on disk; stop at any time and go on exactly there.
+
+Example: ``train(student, corpus, recipe, folder)`` leaves checkpoint.pt and log.jsonl in `folder`; called again it goes
+on after the last step written, with the same batches and the same chance.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import pickle
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from specviz.distill.batches import Batch, collate, plan
+from specviz.distill.evaluate import held_out
+from specviz.distill.recipe import Recipe, write
+from specviz.distill.shards import Corpus
+from specviz.distill.students import Student
+from specviz.runtime import cpu_has_bfloat16
+from specviz.settings import SpecvizError
+
+WARM_UP = 0.02
+"""First share of training, in which the learning rate rises."""
+SAVE_SECONDS = 60.0
+LOOKS = 30
+MIN_STEPS = 50
+"""How often the held-out answers are read in a training."""
+
+
+def train(student: Student, corpus: Corpus, recipe: Recipe, folder: Path, device: torch.device) -> dict[str, Any]:
+    """Run all steps that are left; return the last line of the log. Raises SpecvizError when the loss is not a number."""
+    steps = max(1, round(recipe.epochs * len(plan(corpus, recipe.batch_tokens, recipe.seed, 0))))
+    optimiser = _optimiser(student.module, recipe.learning_rate)
+    state = _load(folder / "checkpoint.pt", student, optimiser)
+    step, spent, last = state["step"], state["spent"], state["last"]
+    if state["done"]:
+        return last
+    student.module.train()
+    every = max(MIN_STEPS, steps // LOOKS)
+    began = saved = time.monotonic()
+    losses: list[float] = []
+    bar = tqdm(_batches(corpus, recipe, step, steps), total=steps, initial=step, desc="train", unit="step")
+    done = False
+    try:
+        for texts in bar:
+            share = _share(step, steps, spent + time.monotonic() - began, recipe.budget_minutes)
+            batch = collate(corpus, texts, device)
+            losses.append(_step(student, optimiser, batch, recipe, step, share))
+            step += 1
+            done = step == steps or share >= 1
+            if done or step % every == 0:
+                seen = {"step": step, "steps": steps, "loss": sum(losses) / len(losses)}
+                last = seen | {"minutes": (spent + time.monotonic() - began) / 60} | held_out(student, corpus, device)
+                losses = []
+                _log(folder / "log.jsonl", last)
+                bar.set_postfix(loss=f"{last['loss']:.3f}", agreement=f"{last['agreement']:.3f}")
+            if done or time.monotonic() - saved > SAVE_SECONDS:
+                now = time.monotonic()
+                spent, began, saved = spent + now - began, now, now
+                _save(folder / "checkpoint.pt", student, optimiser, step, spent, last, done)
+            if done:
+                break
+    except KeyboardInterrupt:
+        _save(folder / "checkpoint.pt", student, optimiser, step, spent + time.monotonic() - began, last, False)
+        raise
+    finally:
+        bar.close()
+        student.module.eval()
+    return last
+
+
+def _step(
+    student: Student, optimiser: torch.optim.Optimizer, batch: Batch, recipe: Recipe, step: int, share: float
+) -> float:
+    for group in optimiser.param_groups:
+        group["lr"] = rate(share, recipe.learning_rate)
+    # of the step's own, so that a training that goes on draws what it would have drawn
+    chance = torch.Generator().manual_seed(recipe.seed * 1_000_003 + step)
+    device = batch.input_ids.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=_bfloat16(device)):
+        loss = student.loss(batch, chance, overlap=share >= 1 - recipe.overlap_share)
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()
+    norm = torch.nn.utils.clip_grad_norm_(student.module.parameters(), 1.0)
+    value = float(loss.detach())
+    if not math.isfinite(value) or not math.isfinite(float(norm)):
+        raise SpecvizError(
+            f"The loss is not a number at step {step}; choose a smaller --learning-rate and remove the checkpoint."
+        )
+    optimiser.step()
+    return value
+
+
+def rate(share: float, peak: float) -> float:
+    """The learning rate when `share` of the training is over: a straight rise, then half a cosine down to 2 %."""
+    rise = min(1.0, (share + 1e-4) / WARM_UP)
+    return peak * rise * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * min(1.0, share))))
+
+
+def _share(step: int, steps: int, spent: float, budget_minutes: float) -> float:
+    by_time = spent / (60 * budget_minutes) if budget_minutes else 0.0
+    return max(step / steps, by_time)
+
+
+def _bfloat16(device: torch.device) -> bool:
+    """Whether half of the bits make the device faster at nothing lost but rounding."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(False)
+    return device.type == "cpu" and cpu_has_bfloat16()
+
+
+def _optimiser(module: torch.nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+    weights = [p for p in module.parameters() if p.requires_grad]
+    kinds = [
+        {"params": [p for p in weights if p.ndim >= 2], "weight_decay": 0.01},
+        {"params": [p for p in weights if p.ndim < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(kinds, lr=learning_rate, betas=(0.9, 0.95), fused=True)
+
+
+def _batches(corpus: Corpus, recipe: Recipe, step: int, steps: int) -> Iterator[NDArray[np.int64]]:
+    """The texts of step `step`, `step` + 1, …: whole epochs, each in its own order."""
+    epoch = 0
+    while step < steps:
+        order = plan(corpus, recipe.batch_tokens, recipe.seed, epoch)
+        if step >= len(order):  # an epoch that was read before an interruption
+            step, steps, epoch = step - len(order), steps - len(order), epoch + 1
+            continue
+        yield from order[step:steps]
+        step, steps, epoch = 0, steps - len(order), epoch + 1
+
+
+def _save(
+    file: Path, student: Student, optimiser: Any, step: int, spent: float, last: dict[str, Any], done: bool
+) -> None:
+    stream = io.BytesIO()
+    state = {"step": step, "spent": spent, "last": last, "done": done}
+    torch.save(state | {"module": student.module.state_dict(), "optimiser": optimiser.state_dict()}, stream)
+    write(file, stream.getvalue())
+
+
+def _load(file: Path, student: Student, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
+    if not file.exists():
+        return {"step": 0, "spent": 0.0, "last": {}, "done": False}
+    state = checkpoint(file)
+    try:
+        student.module.load_state_dict(state.pop("module"))
+        optimiser.load_state_dict(state.pop("optimiser"))
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise SpecvizError(f"{file} belongs to another student; remove it or choose another --out.") from error
+    return state
+
+
+def checkpoint(file: Path) -> dict[str, Any]:
+    """What `train` wrote; raises SpecvizError for a file that is damaged. Code in it is never run."""
+    try:
+        state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
+        raise SpecvizError(f"{file} is damaged; remove it, and the stage train begins anew.") from error
+    return state
+
+
+def _log(file: Path, line: dict[str, Any]) -> None:
+    with open(file, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
