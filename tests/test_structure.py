@@ -11,7 +11,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TORCH_FREE = ["settings.py", "coins.py", "records.py", "trace.py", "__init__.py", "metrics", "views", "ui/presets.py"]
+TORCH_FREE = [
+    "settings.py",
+    "coins.py",
+    "records.py",
+    "trace.py",
+    "__init__.py",
+    "metrics",
+    "views",
+    "ui/presets.py",
+    "distill/command.py",
+    "distill/recipe.py",
+    "distill/topics.py",
+]
 SCREEN_FREE = [
     "sampling.py",
     "runtime.py",
@@ -21,6 +33,7 @@ SCREEN_FREE = [
     "engine.py",
     "recording.py",
     "baseline.py",
+    "distill",
 ]
 STANDARD_ONLY = ["settings.py", "coins.py", "records.py", "trace.py"]
 

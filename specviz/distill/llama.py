@@ -22,7 +22,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from specviz.distill.batches import Batch
 from specviz.distill.losses import cross_entropy, refusal, sample_vocabulary
 from specviz.distill.recipe import Recipe
-from specviz.distill.tokenizer import write_tokenizer
+from specviz.distill.tokenizer import refuse_uncuttable, write_tokenizer
 from specviz.models.cached import CachedModel
 from specviz.models.loading import common_ids, load_model
 from specviz.models.pair import LoadedModel
@@ -58,6 +58,8 @@ class LlamaStudent:
         Raises SpecvizError for a draft that has another vocabulary or is no Llama with tied embeddings.
         """
         vocab_size = min(target.vocab_size, -(-int(target.vocab_size * shape.vocabulary) // 64) * 64)
+        if vocab_size < target.vocab_size:
+            refuse_uncuttable(target.codec.tokenizer, vocab_size, target.name)
         if recipe.start is not None:
             return cls(_continued(target, recipe.start, vocab_size), target, recipe.random_ids)
         text_config = target.model.config.get_text_config()
@@ -112,7 +114,7 @@ class LlamaStudent:
         copy.generation_config = GenerationConfig()
         copy.save_pretrained(folder)
         (folder / "generation_config.json").unlink(missing_ok=True)
-        write_tokenizer(self.target.codec.tokenizer, folder, self.vocab_size, self.target.name)
+        write_tokenizer(self.target.codec.tokenizer, folder, self.vocab_size)
         config = self.module.config
         return {
             "parameters": sum(p.numel() for p in self.module.parameters()),

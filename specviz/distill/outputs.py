@@ -51,13 +51,12 @@ def write_outputs(target: LoadedModel, recipe: Recipe, prompts_file: Path, folde
     missing = [here for here, file in enumerate(files) if not _whole(file, target.vocab_size)]
     places = min(len(texts), len(missing) * recipe.shard) * recipe.new_tokens
     _refuse_without_room(target, recipe, folder, places, int(lengths.max()))
-    bar = tqdm(total=len(files), initial=len(files) - len(missing), desc="outputs", unit="file")
-    for here in missing:
-        rows = range(here * recipe.shard, min(len(texts), (here + 1) * recipe.shard))
-        part = answers(target, [texts[r] for r in rows], prompts["temperature"][rows], recipe, recipe.seed + here)
-        save(files[here], part | {"held_out": prompts["held_out"][rows]})
-        bar.update()
-    bar.close()
+    with tqdm(total=len(files), initial=len(files) - len(missing), desc="outputs", unit="file") as bar:
+        for here in missing:
+            rows = range(here * recipe.shard, min(len(texts), (here + 1) * recipe.shard))
+            part = answers(target, [texts[r] for r in rows], prompts["temperature"][rows], recipe, recipe.seed + here)
+            save(files[here], part | {"held_out": prompts["held_out"][rows]})
+            bar.update()
     return files
 
 

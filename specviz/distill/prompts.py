@@ -29,7 +29,7 @@ def make_prompts(codec: TextCodec, context: int, recipe: Recipe, file: Path) -> 
 
     Raises SpecvizError for a file of prompts that cannot be read, and where the tokenizer can write none of them.
     """
-    source = _from_file(recipe) if recipe.prompts else _made(recipe)
+    source = _from_file(recipe, codec) if recipe.prompts else _made(recipe)
     known: dict[tuple[str, bool], list[int] | None] = {}
     ids: list[list[int]] = []
     held_out: list[bool] = []
@@ -38,29 +38,28 @@ def make_prompts(codec: TextCodec, context: int, recipe: Recipe, file: Path) -> 
     chance = random.Random(recipe.seed)
     problem: SpecvizError | None = None
     warm = [t for t in recipe.temperatures if t > 0] or list(recipe.temperatures)
-    bar = tqdm(total=recipe.answers, desc="prompts", unit="prompt")
-    for tried, (text, plain, apart) in enumerate(source):
-        if tried >= 4 * recipe.answers or len(ids) == recipe.answers:
-            break
-        chat = codec.has_chat_template and not plain
-        if (text, chat) not in known:
-            try:
-                known[text, chat] = codec.encode(text, chat)
-            except SpecvizError as error:  # a word that this tokenizer does not know
-                known[text, chat], problem = None, error
-        found = known[text, chat]
-        temperature = chance.choice(recipe.temperatures)
-        if temperature == 0 and text in greedy:  # the same prompt again would get the same answer again
-            temperature = chance.choice(warm)
-        if found is None or len(found) + 1 >= context:
-            continue
-        if temperature == 0:
-            greedy.add(text)
-        ids.append(found)
-        held_out.append(apart)
-        temperatures.append(temperature)
-        bar.update()
-    bar.close()
+    with tqdm(total=recipe.answers, desc="prompts", unit="prompt") as bar:
+        for tried, (text, plain, apart) in enumerate(source):
+            if tried >= 4 * recipe.answers or len(ids) == recipe.answers:
+                break
+            chat = codec.has_chat_template and not plain
+            if (text, chat) not in known:
+                try:
+                    known[text, chat] = codec.encode(text, chat)
+                except SpecvizError as error:  # a word that this tokenizer does not know
+                    known[text, chat], problem = None, error
+            found = known[text, chat]
+            temperature = chance.choice(recipe.temperatures)
+            if temperature == 0 and text in greedy:  # the same prompt again would get the same answer again
+                temperature = chance.choice(warm)
+            if found is None or len(found) + 1 >= context:
+                continue
+            if temperature == 0:
+                greedy.add(text)
+            ids.append(found)
+            held_out.append(apart)
+            temperatures.append(temperature)
+            bar.update()
     if len(ids) < 2 or all(held_out) or (recipe.held_out and not any(held_out)):
         why = f" ({problem})" if problem else ""
         raise SpecvizError(f"There are too few prompts that the target can read{why}; give others with --prompts FILE.")
@@ -128,17 +127,27 @@ def _split(words: tuple[str, ...], share: float, chance: random.Random) -> dict[
     return {True: shuffled[:apart], False: shuffled[apart:]}
 
 
-def _from_file(recipe: Recipe) -> Iterator[tuple[str, bool, bool]]:
+def _from_file(recipe: Recipe, codec: TextCodec) -> Iterator[tuple[str, bool, bool]]:
     assert recipe.prompts is not None
     try:
-        lines = [line.strip() for line in recipe.prompts.read_text("utf-8").splitlines() if line.strip()]
+        found = [line.strip() for line in recipe.prompts.read_text("utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{recipe.prompts} cannot be read; give a text file with a prompt on each line.") from error
-    lines = list(dict.fromkeys(lines))
+    lines = [line for line in dict.fromkeys(found) if _can_write(codec, line)]
     if len(lines) < 2:
-        raise SettingsError(f"{recipe.prompts} holds fewer than two prompts; write one on each line.")
+        raise SettingsError(
+            f"{recipe.prompts} holds fewer than two prompts that the target can read; write more, one on each line."
+        )
     chance = random.Random(recipe.seed)
     chance.shuffle(lines)
     apart = min(len(lines) - 1, max(1, round(len(lines) * recipe.held_out))) if recipe.held_out else 0
     while True:
         yield from ((line, False, here < apart) for here, line in enumerate(lines))
+
+
+def _can_write(codec: TextCodec, line: str) -> bool:
+    try:
+        codec.encode(line, codec.has_chat_template)
+    except SpecvizError:
+        return False
+    return True

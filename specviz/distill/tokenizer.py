@@ -13,37 +13,39 @@ from typing import Any
 from specviz.settings import SpecvizError
 
 
-def write_tokenizer(tokenizer: Any, folder: Path, vocab_size: int, name: str) -> None:
-    """Save `tokenizer` in `folder`, cut to the ids below `vocab_size`.
+def refuse_uncuttable(tokenizer: Any, vocab_size: int, name: str) -> None:
+    """Raise SpecvizError where `tokenizer` cannot lose its ids from `vocab_size` on: only a byte-pair vocabulary can in
+    which every merge makes a later id, and in which letters and special tokens come first."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    data = json.loads(backend.to_str()) if backend is not None else {"model": {}}
+    model = data["model"]
+    if model.get("type") == "BPE":
+        ids, merges = model["vocab"], _merges(model)
+        made = {one + other for one, other in merges}
+        letters = [i for token, i in ids.items() if token not in made] + [t["id"] for t in data["added_tokens"]]
+        in_order = all(max(ids[one], ids[other]) < ids[one + other] for one, other in merges)
+        if in_order and max(letters, default=0) < vocab_size:
+            return
+    raise SpecvizError(f"The vocabulary of {name} cannot be cut in two; choose a student that has all ids.")
 
-    Raises SpecvizError where it cannot be cut: no byte-pair vocabulary in which a merge makes a later id.
-    """
+
+def write_tokenizer(tokenizer: Any, folder: Path, vocab_size: int) -> None:
+    """Save `tokenizer` in `folder`, without ids from `vocab_size` on."""
     tokenizer.save_pretrained(folder)
     file = folder / "tokenizer.json"
-    if not file.is_file():
-        if vocab_size < len(tokenizer):
-            raise SpecvizError(_refusal(name))
+    if not file.is_file():  # one that is not of the fast kind
         return
     data = json.loads(file.read_text("utf-8"))
-    if vocab_size < len(tokenizer):
-        _cut(data, vocab_size, name)
+    model = data["model"]
+    if vocab_size < len(tokenizer) and model.get("type") == "BPE":
+        ids = model["vocab"]
+        model["merges"] = [list(merge) for merge in _merges(model) if ids["".join(merge)] < vocab_size]
+        model["vocab"] = {token: i for token, i in ids.items() if i < vocab_size}
     # without the blanks of the pretty form, which is twice as long
     file.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), "utf-8")
 
 
-def _cut(data: dict[str, Any], size: int, name: str) -> None:
-    model = data["model"]
-    if model.get("type") != "BPE":
-        raise SpecvizError(_refusal(name))
-    ids: dict[str, int] = model["vocab"]
-    merges = [merge if isinstance(merge, list) else merge.split(" ") for merge in model["merges"]]
-    if any(max(ids[one], ids[other]) >= ids[one + other] for one, other in merges):
-        raise SpecvizError(_refusal(name))
-    if any(token["id"] >= size for token in data.get("added_tokens", ())):
-        raise SpecvizError(_refusal(name))
-    model["merges"] = [merge for merge in merges if ids["".join(merge)] < size]
-    model["vocab"] = {token: i for token, i in ids.items() if i < size}
-
-
-def _refusal(name: str) -> str:
-    return f"The vocabulary of {name} cannot be cut in two; choose a student that has all ids."
+def _merges(model: dict[str, Any]) -> list[tuple[str, str]]:
+    """As pairs; older files join them with a blank."""
+    split = (merge if isinstance(merge, list) else merge.split(" ") for merge in model["merges"])
+    return [(one, other) for one, other in split]

@@ -48,17 +48,21 @@ def train(student: Student, corpus: Corpus, recipe: Recipe, folder: Path, device
     every = max(MIN_STEPS, steps // LOOKS)
     began = saved = time.monotonic()
     losses: list[float] = []
+    on_overlap = False
     bar = tqdm(_batches(corpus, recipe, step, steps), total=steps, initial=step, desc="train", unit="step")
     done = False
     try:
         for texts in bar:
             share = _share(step, steps, spent + time.monotonic() - began, recipe.budget_minutes)
+            if (now_on_overlap := share >= 1 - recipe.overlap_share) != on_overlap:
+                on_overlap, losses = now_on_overlap, []  # another loss from here on
             batch = collate(corpus, texts, device)
-            losses.append(_step(student, optimiser, batch, recipe, step, share))
+            losses.append(_step(student, optimiser, batch, recipe, step, share, on_overlap))
             step += 1
             done = step == steps or share >= 1
             if done or step % every == 0:
                 seen = {"step": step, "steps": steps, "loss": sum(losses) / len(losses)}
+                seen["of"] = "refusal" if on_overlap else "cross-entropy"
                 last = seen | {"minutes": (spent + time.monotonic() - began) / 60} | held_out(student, corpus, device)
                 losses = []
                 _log(folder / "log.jsonl", last)
@@ -79,7 +83,13 @@ def train(student: Student, corpus: Corpus, recipe: Recipe, folder: Path, device
 
 
 def _step(
-    student: Student, optimiser: torch.optim.Optimizer, batch: Batch, recipe: Recipe, step: int, share: float
+    student: Student,
+    optimiser: torch.optim.Optimizer,
+    batch: Batch,
+    recipe: Recipe,
+    step: int,
+    share: float,
+    on_overlap: bool,
 ) -> float:
     for group in optimiser.param_groups:
         group["lr"] = rate(share, recipe.learning_rate)
@@ -87,7 +97,7 @@ def _step(
     chance = torch.Generator().manual_seed(recipe.seed * 1_000_003 + step)
     device = batch.input_ids.device
     with torch.autocast(device.type, torch.bfloat16, enabled=_bfloat16(device)):
-        loss = student.loss(batch, chance, overlap=share >= 1 - recipe.overlap_share)
+        loss = student.loss(batch, chance, on_overlap)
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
     norm = torch.nn.utils.clip_grad_norm_(student.module.parameters(), 1.0)
