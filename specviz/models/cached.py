@@ -37,6 +37,7 @@ class CachedModel:
         self.positions = 0
         """Places computed by the last call."""
         known = inspect.signature(loaded.model.forward).parameters
+        self._forward = loaded.plain or loaded.model
         self._cut = "logits_to_keep" in known
         self._can_cache = "use_cache" in known
         self._cache_name = "cache" if "cache" in known else "past_key_values"  # renamed in transformers 5.2x
@@ -150,7 +151,8 @@ class CachedModel:
             inputs["output_hidden_states"] = list(self._states.layers)  # no others are kept
         try:
             with torch.inference_mode():
-                answer = self.loaded.model(**inputs)
+                # the plain pass answers with logits alone
+                answer = (self.loaded.model if self._states.layers else self._forward)(**inputs)
                 logits = answer.logits[0, -rows:].float()
                 if self._states.layers:
                     self._states.add(answer.hidden_states, kept=bool(keep or read))

@@ -25,6 +25,7 @@ from specviz.models.fetching import cached, clean, locate, locate_first
 from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large
 from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
 from specviz.models.pair import LoadedModel, Pair
+from specviz.models.plain import plain_forward
 from specviz.models.text import TextCodec, end_ids
 from specviz.models.where import LOADING, Progress, report
 from specviz.runtime import DTYPES, pick_device, pick_dtype, use_threads
@@ -204,6 +205,7 @@ def _load(
         parameters=sum(p.numel() for p in parameters),
         bytes=sum(p.numel() * p.element_size() for p in parameters),
         notes=notes,
+        plain=plain_forward(model),
     )
     report(progress, None, f"Checking {name}.")
     loaded.cache_mode = _checked(loaded)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from specviz.models.plain import PlainLlama
 from specviz.models.text import TextCodec
 
 
@@ -16,7 +17,8 @@ class LoadedModel:
 
     `context`: tokens it can read. `vocab_size`: columns of its logits, which may be more than the tokenizer has names
     for. `cache_mode`: "rollback", or "recompute" for one whose cache cannot be rolled back. `reads_trees`:
-    whether one pass can read a tree of tokens; else each branch is read by itself. `bytes`: of its weights.
+    whether one pass can read a tree of tokens; else each branch is read by itself. `bytes`: of its weights. `plain`: a
+    faster way to call `model` for logits alone, or None.
     """
 
     name: str
@@ -33,6 +35,7 @@ class LoadedModel:
     bytes: int
     notes: tuple[str, ...] = ()
     reads_trees: bool = False
+    plain: PlainLlama | None = None
 
 
 @dataclass(frozen=True, slots=True)

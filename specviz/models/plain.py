@@ -1,0 +1,128 @@
+"""A Llama's forward pass as a dozen plain calls: the way a draft of few layers is read.
+
+In a model of two layers most of a pass is Python on its way through modules, not arithmetic. Written out, the pass of
+the smallest bundled draft takes 0.6 of the time. It reads and fills the same cache as the library's own forward pass, and
+in float32 gives the same logits; a model that is anything but a plain Llama keeps the library's.
+
+Example: ``plain_forward(model)`` of a GPT-2, or of a Llama of thirty layers, is None.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from transformers import LlamaForCausalLM
+
+MOST_LAYERS = 4
+"""In deeper models arithmetic outweighs the way there, and the weights that are joined here would be a second copy."""
+
+
+class PlainLlama:
+    """Called as the model is, with the few arguments that `CachedModel` gives; answers with `logits` alone.
+
+    Holds no state of any text, so it may be shared by runs as the model is.
+    """
+
+    def __init__(self, model: LlamaForCausalLM) -> None:
+        config: Any = model.config
+        self._heads, self._kv_heads = config.num_attention_heads, config.num_key_value_heads
+        self._size = config.head_dim
+        self._eps = config.rms_norm_eps
+        state = model.state_dict()
+        self._embedding, self._head = state["model.embed_tokens.weight"], state["lm_head.weight"]
+        self._norm = state["model.norm.weight"]
+        self._layers = [_joined(state, layer) for layer in range(config.num_hidden_layers)]
+        self._frequencies: Tensor = model.model.rotary_emb.inv_freq
+        self._rotation = self._rotation_of(256)
+
+    def __call__(
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        logits_to_keep: int = 0,
+        past_key_values: Any = None,
+        cache: Any = None,
+        use_cache: bool = False,
+    ) -> SimpleNamespace:
+        """`input_ids`: [texts, places]; `attention_mask`: None or additive, [1, 1, places, all places]."""
+        kept = past_key_values if cache is None else cache
+        texts, places = input_ids.shape
+        read = kept.get_seq_length() if kept is not None else 0
+        causal = attention_mask is None and places > 1
+        if causal and read:
+            seen = torch.ones(places, read + places, dtype=torch.bool, device=input_ids.device)
+            attention_mask, causal = seen.tril(read), False
+        cos, sin = self._turned(read, places, position_ids)
+        x = functional.embedding(input_ids, self._embedding)
+        rotated, half = self._heads + self._kv_heads, self._size // 2
+        for number, (before_attention, qkv, out, before_mlp, gate_up, down) in enumerate(self._layers):
+            mixed = functional.linear(self._normed(x, before_attention), qkv)
+            mixed = mixed.view(texts, places, -1, self._size).transpose(1, 2)
+            turning = mixed[:, :rotated]
+            turned = turning * cos + torch.cat([-turning[..., half:], turning[..., :half]], -1) * sin
+            keys, values = turned[:, self._heads :], mixed[:, rotated:]
+            if kept is not None:
+                keys, values = kept.update(keys, values, number)
+            found = functional.scaled_dot_product_attention(
+                turned[:, : self._heads], keys, values, attention_mask, is_causal=causal, enable_gqa=True
+            )
+            x = x + functional.linear(found.transpose(1, 2).flatten(2), out)
+            gate, up = functional.linear(self._normed(x, before_mlp), gate_up).chunk(2, -1)
+            x = x + functional.linear(functional.silu(gate) * up, down)
+        x = self._normed(x[:, -logits_to_keep:], self._norm)
+        return SimpleNamespace(logits=functional.linear(x, self._head))
+
+    def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
+        return functional.rms_norm(x, weight.shape, weight, self._eps)
+
+    def _turned(self, read: int, places: int, position_ids: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of the new places, [places, size] or, where positions are given, [texts, 1, places, size]."""
+        cos, sin = self._rotation
+        if len(cos) < read + places:  # positions never lie beyond the number of places read
+            cos, sin = self._rotation = self._rotation_of(2 * (read + places))
+        if position_ids is None:
+            return cos[read : read + places], sin[read : read + places]
+        return cos[position_ids].unsqueeze(1), sin[position_ids].unsqueeze(1)
+
+    def _rotation_of(self, places: int) -> tuple[Tensor, Tensor]:
+        """Tables of the rotary embedding (RoPE, arXiv 2104.09864), [places, size], as Llama pairs dimensions."""
+        where = torch.arange(places, device=self._frequencies.device).float()
+        angles = torch.outer(where, self._frequencies.float()).repeat(1, 2)
+        return angles.cos().to(self._embedding.dtype), angles.sin().to(self._embedding.dtype)
+
+
+def plain_forward(model: Any) -> PlainLlama | None:
+    """A faster way to call `model`, or None where there is none."""
+    if type(model) is not LlamaForCausalLM:
+        return None
+    config: Any = model.config
+    plain = (
+        config.num_hidden_layers <= MOST_LAYERS
+        and config.hidden_act == "silu"
+        and not config.attention_bias
+        and not config.mlp_bias
+        and (config.rope_parameters or {}).get("rope_type", "default") == "default"
+    )
+    return PlainLlama(model) if plain else None
+
+
+def _joined(state: dict[str, Tensor], layer: int) -> tuple[Tensor, ...]:
+    """Weights of one layer: norm, queries-keys-values, output, norm, gate-and-up, down."""
+
+    def weight(*names: str) -> Tensor:
+        parts = [state[f"model.layers.{layer}.{name}.weight"] for name in names]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    return (
+        weight("input_layernorm"),
+        weight("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+        weight("self_attn.o_proj"),
+        weight("post_attention_layernorm"),
+        weight("mlp.gate_proj", "mlp.up_proj"),
+        weight("mlp.down_proj"),
+    )
