@@ -21,32 +21,31 @@ from specviz.models.cached import CachedModel
 from specviz.models.pair import LoadedModel
 from specviz.runtime import synchronize
 
-KS = (1, 2, 3, 4, 6, 8, 12)
+KS = (1, 2, 3, 4, 6, 8)
 EVALUATION_TOKENS = 8192
 """Read of the held-out answers while training; all of them at the end."""
 
 
 def held_out(
     student: Student, corpus: Corpus, device: torch.device, tokens: int | None = EVALUATION_TOKENS
-) -> dict[str, float]:
-    """Mean agreement and overlap (temperature 1) over held-out answer places, and how many places those are."""
+) -> dict[str, Any]:
+    """Mean "agreement" and "overlap" (temperature 1) over held-out answer places, and how many "places" those are.
+
+    "by_temperature": of the answers drawn at each, the "acceptance_rate" to expect at it (the mean overlap of both
+    distributions there; at 0 the agreement), the "agreement" and the "places".
+    """
     sums = _sums(student, corpus, device, tokens)
     places = sum(count for count, _ in sums.values())
     mean = {n: sum(values[n] for _, values in sums.values()) / max(1, places) for n in ("agreement", "overlap")}
-    return mean | {"places": places}
-
-
-def by_temperature(student: Student, corpus: Corpus, device: torch.device) -> dict[float, dict[str, float]]:
-    """For answers of each temperature: the acceptance rate to expect at it (the mean overlap of both distributions
-    there; at 0 the agreement), the greedy agreement, and the places counted."""
-    return {
+    by_temperature = {
         temperature: {
             "acceptance_rate": values["overlap_at_own"] / count,
             "agreement": values["agreement"] / count,
             "places": count,
         }
-        for temperature, (count, values) in sorted(_sums(student, corpus, device, None).items())
+        for temperature, (count, values) in sorted(sums.items())
     }
+    return mean | {"places": places, "by_temperature": by_temperature}
 
 
 def _sums(
@@ -71,7 +70,7 @@ def _sums(
 
 
 def costs(
-    target: LoadedModel, draft: Callable[[Sequence[int]], Any], rounds: int = 12, length: int = 64
+    target: LoadedModel, draft: Callable[[Sequence[int]], Any], rounds: int = 7, length: int = 64
 ) -> dict[str, Any]:
     """Cost ratio c and verify-cost ratios v(K), of passes in turns in this process after a warm-up; medians."""
     ks = [k for k in KS if k + 2 < target.context]
@@ -81,7 +80,7 @@ def costs(
     contestants |= {k: partial(reader.logits, last=k + 1) for k in ks}
     times: dict[Any, list[float]] = {name: [] for name in contestants}
     with torch.inference_mode():
-        for round_ in range(rounds + 2):
+        for round_ in range(rounds + 1):
             for name, contestant in contestants.items():
                 # the readers hold the text so far, so each pass reads one new place, or K + 1
                 new = name + 1 if isinstance(name, int) else 1
@@ -90,7 +89,7 @@ def costs(
                 began = time.perf_counter()
                 contestant([*ids, *((i + round_) % target.vocab_size for i in range(new))])
                 synchronize(target.device)
-                if round_ >= 2:
+                if round_:  # the first warms up
                     times[name].append(time.perf_counter() - began)
     one = statistics.median(times["target"])
     return {

@@ -113,7 +113,6 @@ def _evaluate(work: Work) -> str:
     trial.mkdir(exist_ok=True)
     work.student.export(trial)
     found |= evaluate.costs(work.target, work.student.reader(trial))
-    found["by_temperature"] = evaluate.by_temperature(work.student, corpus, device)
     for row in found["by_temperature"].values():
         row["best_k"], row["speed_up"] = evaluate.best_k(row["acceptance_rate"], found["c"], found["v"])
     machine = f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads"
