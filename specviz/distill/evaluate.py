@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 from specviz.distill.batches import collate, plan
 from specviz.distill.shards import Corpus
 from specviz.distill.students import Student
+from specviz.metrics import theory
 from specviz.models.cached import CachedModel
 from specviz.models.pair import LoadedModel
 from specviz.runtime import synchronize
@@ -99,15 +100,10 @@ def costs(
     }
 
 
-def speed_up(acceptance_rate: float, k: int, c: float, v: float) -> float:
-    """Leviathan et al. 2023 (arXiv 2211.17192), theorem 3.8, with the measured verify cost in place of 1:
-    (1 - α^(K+1)) / ((1 - α)(K·c + v(K)))."""
-    tokens = float(k + 1) if acceptance_rate >= 1 else (1 - acceptance_rate ** (k + 1)) / (1 - acceptance_rate)
-    return tokens / (k * c + v)
-
-
-def best_k(acceptance_rate: float, c: float, v: dict[int, float]) -> tuple[int, float]:
-    """The K of those measured with the largest speed-up to expect, and that speed-up; K = 0 and 1 where none helps."""
-    expected = {k: speed_up(acceptance_rate, k, c, cost) for k, cost in v.items()}
-    k = max(expected, key=lambda key: expected[key])
-    return (k, expected[k]) if expected[k] > 1 else (0, 1.0)
+def expected(acceptance_rate: float, c: float, v: Mapping[int, float]) -> tuple[int, float]:
+    """The K with the largest speed-up to expect (`metrics.theory`), no larger than the largest of `v`, and that
+    speed-up; 0 and 1 where no K helps."""
+    alpha = min(1.0, acceptance_rate)  # the target's probabilities are kept in float16
+    cost = theory.interpolated([(1, 1.0), *((k + 1, ratio) for k, ratio in v.items())])
+    k = theory.best_k(alpha, c, cost, max(v))
+    return k, theory.speed_up(alpha, k, c, cost)

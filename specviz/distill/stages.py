@@ -114,7 +114,7 @@ def _evaluate(work: Work) -> str:
     work.student.export(trial)
     found |= evaluate.costs(work.target, work.student.reader(trial))
     for row in found["by_temperature"].values():
-        row["best_k"], row["speed_up"] = evaluate.best_k(row["acceptance_rate"], found["c"], found["v"])
+        row["best_k"], row["speed_up"] = evaluate.expected(row["acceptance_rate"], found["c"], found["v"])
     machine = f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads"
     found |= {
         "step": state["step"],

@@ -30,7 +30,10 @@ from specviz.settings import SpecvizError
 
 WARM_UP = 0.02
 """First share of training, in which the learning rate rises."""
-SAVE_SECONDS = 60.0
+SAVE_SECONDS = 30.0
+"""What an interruption can lose. Nothing is saved at the interruption itself: it may fall into the middle of a step."""
+LONGEST_STEP = 60.0
+"""A step that took longer was not a step but a machine asleep; the budget is not charged for it."""
 LOOKS = 30
 MIN_STEPS = 50
 """How often the held-out answers are read in a training."""
@@ -46,36 +49,36 @@ def train(student: Student, corpus: Corpus, recipe: Recipe, folder: Path, device
         return last
     student.module.train()
     every = max(MIN_STEPS, steps // LOOKS)
-    began = saved = time.monotonic()
+    tick = saved = time.monotonic()
     losses: list[float] = []
-    on_overlap = False
-    bar = tqdm(_batches(corpus, recipe, step, steps), total=steps, initial=step, desc="train", unit="step")
-    done = False
+    on_overlap = done = False
+    share = _share(step, steps, spent, recipe.budget_minutes)
+    # in percent and not in steps, so that the time left is right under a budget too
+    bar = tqdm(
+        total=100.0, initial=100 * share, desc="train", bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}"
+    )
     try:
-        for texts in bar:
-            share = _share(step, steps, spent + time.monotonic() - began, recipe.budget_minutes)
+        for texts in _batches(corpus, recipe, step, steps):
             if (now_on_overlap := share >= 1 - recipe.overlap_share) != on_overlap:
                 on_overlap, losses = now_on_overlap, []  # another loss from here on
-            batch = collate(corpus, texts, device)
-            losses.append(_step(student, optimiser, batch, recipe, step, share, on_overlap))
+            losses.append(_step(student, optimiser, collate(corpus, texts, device), recipe, step, share, on_overlap))
             step += 1
-            done = step == steps or share >= 1
+            now = time.monotonic()
+            spent, tick = spent + min(now - tick, LONGEST_STEP), now
+            share = _share(step, steps, spent, recipe.budget_minutes)
+            done = share >= 1
             if done or step % every == 0:
-                seen = {"step": step, "steps": steps, "loss": sum(losses) / len(losses)}
-                seen["of"] = "refusal" if on_overlap else "cross-entropy"
-                last = seen | {"minutes": (spent + time.monotonic() - began) / 60} | held_out(student, corpus, device)
+                seen = {"step": step, "steps": steps, "loss": sum(losses) / len(losses), "minutes": spent / 60}
+                last = seen | {"of": "refusal" if on_overlap else "cross-entropy"} | held_out(student, corpus, device)
                 losses = []
                 _log(folder / "log.jsonl", last)
-                bar.set_postfix(loss=f"{last['loss']:.3f}", agreement=f"{last['agreement']:.3f}")
-            if done or time.monotonic() - saved > SAVE_SECONDS:
-                now = time.monotonic()
-                spent, began, saved = spent + now - began, now, now
+                bar.set_postfix(step=step, loss=f"{last['loss']:.3f}", agreement=f"{last['agreement']:.3f}")
+            bar.update(100 * share - bar.n)
+            if done or now - saved > SAVE_SECONDS:
+                saved = now
                 _save(folder / "checkpoint.pt", student, optimiser, step, spent, last, done)
             if done:
                 break
-    except KeyboardInterrupt:
-        _save(folder / "checkpoint.pt", student, optimiser, step, spent + time.monotonic() - began, last, False)
-        raise
     finally:
         bar.close()
         student.module.eval()
@@ -118,7 +121,7 @@ def rate(share: float, peak: float) -> float:
 
 def _share(step: int, steps: int, spent: float, budget_minutes: float) -> float:
     by_time = spent / (60 * budget_minutes) if budget_minutes else 0.0
-    return max(step / steps, by_time)
+    return min(1.0, max(step / steps, by_time))
 
 
 def _bfloat16(device: torch.device) -> bool:

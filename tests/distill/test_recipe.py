@@ -148,7 +148,9 @@ def test_training_stopped_in_the_middle_ends_at_the_same_weights(made, tmp_path,
         return real(*arguments)
 
     monkeypatch.setattr(train, "_step", stopped)
+    monkeypatch.setattr(train, "SAVE_SECONDS", 0)
     assert distill(out, "--stage", "train") == 1
+    assert train.checkpoint(out / "small" / "checkpoint.pt")["step"] == 9
     assert distill(out, "--stage", "train") == 0
     whole, halves = (train.checkpoint(o / "small" / "checkpoint.pt") for o in (made, out))
     assert len(calls) == whole["step"] + 1
