@@ -18,7 +18,9 @@ def add_options(parser: argparse.ArgumentParser, number: Callable[[str], Any]) -
     """All options of the recipe. `number` reads one as it comes; the recipe checks it."""
     parser.add_argument("--target", default="default", help="catalogue name, hub id or folder of the target")
     parser.add_argument("--out", required=True, type=Path, help="folder for everything that is made")
-    parser.add_argument("--student", default="small", help="what to train: a name in specviz.distill.students")
+    parser.add_argument(
+        "--student", default="small", help="what to train, such as tiny or small; a wrong name lists all"
+    )
     parser.add_argument("--stage", default=None, help=f"only this one: {', '.join(STAGE_NAMES)}")
     parser.add_argument("--scale", default="cpu", help=f"ready-made choices: {', '.join(SCALES)}")
     parser.add_argument("--prompts", type=Path, help="a file with a prompt on each line, instead of our own")

@@ -33,6 +33,9 @@ from specviz.settings import SpecvizError
 DRAWN_FROM = 128
 """Answers are drawn from this many likeliest tokens: rare slips of the target's tail teach a draft nothing."""
 
+CPU_LOOKS, GPU_LOOKS = 1, 8
+"""Steps between two looks at which rows are finished."""
+
 
 def shard_files(folder: Path, recipe: Recipe, prompts: int) -> list[Path]:
     """Names of all files of answers, whether they are there or not."""
@@ -193,6 +196,8 @@ def _batch(
     cache = DynamicCache()
     cache_name = "cache" if "cache" in known else "past_key_values"
     more: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
+    # looking at how many are finished waits for a GPU, so it is not done at every step there
+    looks = CPU_LOOKS if device.type == "cpu" else GPU_LOOKS
     for place in range(places):
         if "position_ids" in known:
             more["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, -fed.shape[1] :]
@@ -207,8 +212,7 @@ def _batch(
         lengths[here[ends_now]] = place + 1
         ended[here[ends_now]] = True
         fed, mask = drawn, torch.nn.functional.pad(mask, (0, 1), value=1)
-        # looking at how many are finished waits for a GPU, so it is not done at every step there
-        if device.type == "cpu" or place % 8 == 7:
+        if place % looks == looks - 1:
             left = int((~ended[here]).sum())
             if left == 0:
                 break
@@ -221,8 +225,7 @@ def _batch(
 
 def _draw(likeliest: Tensor, warm: Tensor, chance: torch.Generator) -> Tensor:
     """A column of `likeliest` [rows, tokens] for each row, [rows, 1], at temperatures `warm` [rows, 1]; 0 is the first."""
-    noise = torch.rand(likeliest.shape, generator=chance, device=likeliest.device)
-    # adding Gumbel noise and taking the largest is a draw from the softmax
-    gumbel = -torch.log(-torch.log(noise.clamp(min=1e-20)).clamp(min=1e-20))
-    column = (likeliest / warm.clamp(min=1e-3) + gumbel).argmax(-1, keepdim=True)
+    waits = torch.empty_like(likeliest).exponential_(generator=chance).clamp(min=1e-30)
+    # the largest of log p - log(exponential draw) is a draw from p (the Gumbel trick); no softmax is needed
+    column = (likeliest / warm.clamp(min=1e-3) - waits.log()).argmax(-1, keepdim=True)
     return torch.where(warm == 0, 0, column)

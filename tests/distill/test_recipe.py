@@ -9,7 +9,7 @@ import torch
 
 import specviz
 from specviz.__main__ import main
-from specviz.distill import outputs, students, train
+from specviz.distill import command, outputs, stages, students, train
 from specviz.distill.llama import Shape
 from specviz.distill.recipe import Recipe
 from tests import tiny
@@ -189,6 +189,18 @@ def test_prompts_from_a_file_for_a_tokenizer_of_whole_words(tmp_path):
 def test_the_gpu_scale_asks_for_a_hundred_times_the_data():
     plain = Recipe(target="default", out=".")
     assert plain.with_scale("gpu").answers == 100 * plain.answers
+
+
+def test_the_gpu_scale_runs_whole_with_tiny_sizes(tmp_path):
+    sizes = {"answers": 40, "rows": 4096, "shard": 64, "new-tokens": 6, "held-out": 0.2, "epochs": 2}
+    options = [part for name, value in sizes.items() for part in (f"--{name}", str(value))]
+    target = str(tiny.folder("bytes_lm"))
+    assert main(["distill", "--target", target, "--out", str(tmp_path), "--scale", "gpu", *options]) == 0
+    assert len(answers(tmp_path)) == 1 and (tmp_path / "bytes-lm-draft-small" / "README.md").exists()
+
+
+def test_the_command_line_names_the_stages_that_there_are():
+    assert tuple(stages.STAGES) == command.STAGE_NAMES
 
 
 @pytest.mark.parametrize(
