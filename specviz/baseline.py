@@ -31,7 +31,7 @@ def alone(
     `start`: `engine.begin` where the prompt is to be read piece by piece.
     """
     length = len(run.output_ids) or settings.max_new_tokens
-    settings = replace(settings, strategy="none", k=0, seed=run.seed, max_new_tokens=length)
+    settings = replace(settings, strategy="none", k=0, draft_length="fixed", seed=run.seed, max_new_tokens=length)
     return start(run.pair, run.prompt_ids, settings), settings
 
 

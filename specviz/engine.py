@@ -7,21 +7,22 @@ temperature may change in mid-run, and each record says what it was made under. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from specviz import calibration
 from specviz.coins import coins_of
-from specviz.drafting import STRATEGIES, Drafter, Readers
+from specviz.drafting import LENGTHS, STRATEGIES, Drafter, Readers
 from specviz.models.cached import CachedModel
 from specviz.models.describe import describe
 from specviz.recording import Times, record
-from specviz.runtime import synchronize
+from specviz.runtime import Clock, synchronize
 from specviz.sampling import BadLogits, shape
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
-from specviz.trace import BaselineRecord, StepRecord, StopReason, Trace
+from specviz.trace import BaselineRecord, Costs, StepRecord, StopReason, Trace
 from specviz.verification import RULES, Draft, verify
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class Run:
     """The text before a stop string, once there was one."""
     drafters: dict[str, Drafter] = field(default_factory=dict)
     baseline: BaselineRecord | None = None
+    costs: dict[str, Costs] = field(default_factory=dict)
+    """What "cost-aware" chooses by; given at the start or measured when first needed, and never altered after."""
 
     @property
     def ids(self) -> list[int]:
@@ -77,6 +80,14 @@ class Run:
             self.stop = None if room > 0 else why
         return self.stop is not None
 
+    def drafter(self, strategy: str) -> Drafter:
+        """The run's drafter of that strategy, begun when it is first used."""
+        if strategy not in self.drafters:
+            if not STRATEGIES[strategy].ready(self.pair):
+                STRATEGIES[strategy].prepare(self.pair)
+            self.drafters[strategy] = STRATEGIES[strategy].start(self.readers)
+        return self.drafters[strategy]
+
     def trace(self) -> Trace:
         """The run so far."""
         show = self.pair.target.codec.show
@@ -90,12 +101,15 @@ class Run:
             prefill_s=self.prefill_s,
             prompt_texts=tuple(show(i) for i in self.prompt_ids),
             baseline=self.baseline,
+            costs=dict(self.costs),
         )
 
 
-def start(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run:
-    """A run whose prompt has been read. Raises what `begin` raises."""
-    run = begin(pair, prompt, settings)
+def start(
+    pair: Pair, prompt: str | Sequence[int], settings: RunSettings, costs: Mapping[str, Costs] | None = None
+) -> Run:
+    """A run whose prompt has been read. Takes and raises what `begin` does."""
+    run = begin(pair, prompt, settings, costs)
     while read(run):
         pass
     return run
@@ -110,9 +124,12 @@ def read(run: Run) -> bool:
     return more
 
 
-def begin(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run:
-    """A run whose prompt is still to be `read`. `prompt`: a text, or token ids.
+def begin(
+    pair: Pair, prompt: str | Sequence[int], settings: RunSettings, costs: Mapping[str, Costs] | None = None
+) -> Run:
+    """A run whose prompt is still to be `read`.
 
+    `prompt`: a text, or token ids. `costs`: those of another run (`Trace.costs`), else measured when first needed.
     Raises SpecvizError for a prompt that is empty or too long and SettingsError for settings that do not fit.
     """
     codec, context = pair.target.codec, pair.target.context
@@ -136,25 +153,17 @@ def begin(pair: Pair, prompt: str | Sequence[int], settings: RunSettings) -> Run
     check(pair, settings)
     target = CachedModel(pair.target)
     readers = Readers(target, CachedModel(pair.draft, target.columns) if pair.draft else None)
-    run = Run(pair, prompt, ids, settings.seed, readers)
+    run = Run(pair, prompt, ids, settings.seed, readers, costs=dict(costs or {}))
     if STRATEGIES[settings.strategy].ready(pair):
-        drafter_of(run, settings)  # before the prompt is read: it may want what the target's pass leaves behind
+        run.drafter(settings.strategy)  # before the prompt is read: it may want what the target's pass leaves behind
     return run
 
 
-def drafter_of(run: Run, settings: RunSettings) -> Drafter:
-    """The run's drafter for the strategy of `settings`, started (and what it needs made) where there is none yet."""
-    if settings.strategy not in run.drafters:
-        strategy = STRATEGIES[settings.strategy]
-        if not strategy.ready(run.pair):
-            strategy.prepare(run.pair)
-        run.drafters[settings.strategy] = strategy.start(run.readers)
-    return run.drafters[settings.strategy]
-
-
 def check_names(settings: RunSettings) -> None:
-    """Raise SettingsError where strategy or rule is not in its table."""
-    for name, table, kind in ((settings.strategy, STRATEGIES, "strategy"), (settings.rule, RULES, "rule")):
+    """Raise SettingsError where strategy, draft length or rule is not in its table."""
+    tables = (("strategy", STRATEGIES), ("draft_length", LENGTHS), ("rule", RULES))
+    for field_name, table in tables:
+        name, kind = getattr(settings, field_name), field_name.replace("_", " ")
         if name not in table:
             raise SettingsError(f"There is no {kind} named {name!r}; choose one of: {', '.join(table)}.")
 
@@ -162,11 +171,13 @@ def check_names(settings: RunSettings) -> None:
 def check(pair: Pair, settings: RunSettings) -> None:
     """Raise SettingsError where a name is not in its table, a knob is unknown, or the strategy does not fit the pair."""
     check_names(settings)
-    strategy = STRATEGIES[settings.strategy]
     for name, value in settings.options.items():
         # knobs of other strategies are carried along, so that switching back finds them as they were
-        own = [strategy.knobs[name]] if name in strategy.knobs else []
-        if not (known := own or [s.knobs[name] for s in STRATEGIES.values() if name in s.knobs]):
+    strategy, length = STRATEGIES[settings.strategy], LENGTHS[settings.draft_length]
+    for name, value in settings.options.items():
+        # knobs of other strategies are carried along, so that switching back finds them as they were
+        own = [entry.knobs[name] for entry in (strategy, length) if name in entry.knobs]
+        if not (known := own or [e.knobs[name] for e in (*STRATEGIES.values(), *LENGTHS.values()) if name in e.knobs]):
             raise SettingsError(f"No strategy has a knob named {name!r}.")
         _check_by_any(known, value)
     if reason := strategy.fits(pair) or strategy.objection(pair, settings):
@@ -193,10 +204,13 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     check(run.pair, settings)
     position, ids, coins = len(run.output_ids), run.ids, coins_of(run.seed)
     end_ids, target = run.pair.target.eos_ids, run.readers.target
-    k = min(settings.k, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
-    drafter = drafter_of(run, settings)
+    drafter, asked = run.drafter(settings.strategy), settings.k
     drafter.adopt(settings)
-    clock = _Clock(run.pair)
+    if settings.strategy != "none":
+        price = calibration.prices(run.costs, run.pair, settings)
+        asked = LENGTHS[settings.draft_length].how_far(run.steps, settings, price)
+    k = min(asked, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
+    clock = Clock(run.pair.devices)
     draft = Draft()
     try:
         if k and drafter.behind(ids):
@@ -206,9 +220,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
         draft = drafter.propose(ids, k, settings, coins, position)
     except BadLogits:  # where it was the target's, the pass below says so
         catch_up_s, draft = 0.0, Draft(stop="draft failed: its logits are not numbers")
-    if (draft.stop == "k" and k < settings.k) or (
-        k == 0 < settings.k and draft.stop == "none" and settings.strategy != "none"
-    ):
+    if (draft.stop == "k" and k < asked) or (k == 0 < asked and draft.stop == "none" and settings.strategy != "none"):
         draft = replace(draft, stop="room")
     draft_s = clock.lap()
 
@@ -224,7 +236,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     other_s = clock.lap()
 
     times = Times(draft_s, verify_s, other_s, catch_up_s)
-    made = record(len(run.steps), position, settings, draft, walk, logits, probs, emitted, stop, target, times)
+    made = record(len(run.steps), position, settings, draft, walk, logits, probs, emitted, stop, target, times, asked)
     run.output_ids += emitted
     run.stop, run.cut = stop, cut
     run.steps.append(made)
@@ -232,21 +244,29 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
 
 
 def steps(
-    pair: Pair, prompt: str | Sequence[int], settings: RunSettings | Callable[[], RunSettings]
+    pair: Pair,
+    prompt: str | Sequence[int],
+    settings: RunSettings | Callable[[], RunSettings],
+    costs: Mapping[str, Costs] | None = None,
 ) -> Iterator[StepRecord]:
     """Run to the end, one record at a time; a callable is asked for the settings before each step (once)."""
     current = settings if callable(settings) else lambda: settings
     now = current()
-    run = start(pair, prompt, now)
+    run = start(pair, prompt, now, costs)
     while not run.finished(now):
         yield step(run, now)
         now = current()
 
 
-def run(pair: Pair, prompt: str | Sequence[int], settings: RunSettings | None = None) -> Trace:
-    """Run to the end and return the trace. `settings.k` = 0 is the target alone."""
+def run(
+    pair: Pair,
+    prompt: str | Sequence[int],
+    settings: RunSettings | None = None,
+    costs: Mapping[str, Costs] | None = None,
+) -> Trace:
+    """Run to the end and return the trace. `settings.k` = 0 is the target alone. `costs`: see `start`."""
     settings = settings or RunSettings()
-    state = start(pair, prompt, settings)
+    state = start(pair, prompt, settings, costs)
     while not state.finished(settings):
         step(state, settings)
     return state.trace()
@@ -273,21 +293,6 @@ def _token_id(value: object, size: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
         raise SpecvizError(f"Token ids must be whole numbers from 0 to {size - 1}; you gave {str(value)[:40]}.")
     return value
-
-
-class _Clock:
-    """Seconds since the last lap, after waiting for the devices to finish what they were given."""
-
-    def __init__(self, pair: Pair) -> None:
-        self.devices = {pair.target.device, *([pair.draft.device] if pair.draft else [])}
-        self.lap()
-
-    def lap(self) -> float:
-        for device in self.devices:
-            synchronize(device)
-        now, before = perf_counter(), getattr(self, "last", 0.0)
-        self.last = now
-        return now - before
 
 
 __all__ = ["Run", "begin", "check", "read", "run", "start", "step", "steps"]

@@ -41,6 +41,7 @@ def record(
     stop: StopReason | None,
     target: CachedModel,
     times: Times,
+    asked: int,
 ) -> StepRecord:
     """The record of one step.
 
@@ -145,4 +146,5 @@ def record(
         catch_up_s=times.catch_up_s,
         record_s=perf_counter() - began,
         places=places,
+        asked=asked,
     )

@@ -9,12 +9,13 @@ token, `emitted_ids` are the accepted one and the resampled one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from specviz.settings import RunSettings
+from specviz.settings import RunSettings, SettingsError
 
 StopReason = Literal["eos", "length", "stop string", "context"]
 STOPS: tuple[str, ...] = ("eos", "length", "stop string", "context")
@@ -99,11 +100,41 @@ class PlaceRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """What drafting and verifying cost, in target passes over one place; measured once and frozen for a run.
+
+    `cost_ratio` c: drafting one place. `verify_cost` v: pairs of (places, cost of one pass over them), from (1, 1.0) on
+    by rising places. The textbook's costs are ``Costs(c)``: v = 1 however many places. Raises SettingsError.
+    """
+
+    cost_ratio: float
+    verify_cost: tuple[tuple[int, float], ...] = ((1, 1.0),)
+
+    def __post_init__(self) -> None:
+        places, ratios = [n for n, _ in self.verify_cost], [v for _, v in self.verify_cost]
+        numbers = all(math.isfinite(x) for x in (self.cost_ratio, *ratios))
+        if not numbers or self.cost_ratio < 0 or min(ratios, default=0) <= 0:
+            raise SettingsError("Costs must be numbers: c at least 0 and each v above 0.")
+        if places != sorted(set(places)) or places[0] != 1:
+            raise SettingsError("The places of verify_cost must rise from 1.")
+
+    def verify(self, places: int) -> float:
+        """v: one pass over `places` places; on a line between those measured, and on the last line beyond them."""
+        if len(self.verify_cost) == 1:
+            return self.verify_cost[0][1]
+        after = next((i for i, (n, _) in enumerate(self.verify_cost) if n >= places), len(self.verify_cost) - 1)
+        (n0, v0), (n1, v1) = self.verify_cost[max(0, after - 1) : max(0, after - 1) + 2]
+        return v0 + (v1 - v0) * (places - n0) / (n1 - n0)
+
+
+@dataclass(frozen=True, slots=True)
 class StepRecord:
     """One draft → one target pass → verify → emit. Times in seconds, device-synchronised, nothing of the screen inside.
 
+    `asked`: K of this step as the policy chose it (`drafting.length`); None, as in old files, is that of the settings.
     `draft_stop`: why drafting ended: "k" (as many as asked), "room" (length or context limit near), "end token",
-    "no match" (n-gram), "none" (no drafting asked). `target_positions`: places the target computed in this pass.
+    "confidence" (the drafter was unsure), "no match" (n-gram), "none" (no drafting asked).
+    `target_positions`: places the target computed in this pass.
     `catch_up_s`: reading text into a cache that had not seen it (first step, change of strategy); not decoding time.
     `record_s`: making this record; not part of `other_s`.
     """
@@ -123,11 +154,12 @@ class StepRecord:
     catch_up_s: float = 0.0
     record_s: float = 0.0
     places: tuple[PlaceRecord, ...] = ()
+    asked: int | None = None
 
     @property
     def k(self) -> int:
         """The speculation length asked for; fewer may have been drafted, see `draft_stop`."""
-        return self.settings.k
+        return self.settings.k if self.asked is None else self.asked
 
     @property
     def strategy(self) -> str:

@@ -10,7 +10,9 @@ import math
 import os
 import platform
 import sys
+from collections.abc import Collection
 from pathlib import Path
+from time import perf_counter
 
 import psutil
 import torch
@@ -102,6 +104,23 @@ def synchronize(device: torch.device) -> None:
         torch.cuda.synchronize(device)
     elif device.type == "mps":
         torch.mps.synchronize()
+
+
+class Clock:
+    """Seconds since the last lap, after waiting for the devices to finish what they were given."""
+
+    def __init__(self, devices: Collection[torch.device]) -> None:
+        self.devices = devices
+        self.last = 0.0
+        self.lap()
+
+    def lap(self) -> float:
+        """Seconds since the lap before, or since the clock was made."""
+        for device in self.devices:
+            synchronize(device)
+        now, before = perf_counter(), self.last
+        self.last = now
+        return now - before
 
 
 def free_memory(device: torch.device) -> int:

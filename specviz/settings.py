@@ -1,7 +1,7 @@
 """What a visitor can set, checked once, frozen.
 
 Knows nothing of models: whether a strategy or rule exists and fits a pair is asked of its table
-(`drafting.STRATEGIES`, `verification.RULES`) by the engine. Standard library only.
+(`drafting.STRATEGIES`, `drafting.LENGTHS`, `verification.RULES`) by the engine. Standard library only.
 
 Example: ``RunSettings(k=2.5)`` raises ``SettingsError("K must be a whole number from 0 to 32; you gave 2.5.")``.
 """
@@ -9,7 +9,8 @@ Example: ``RunSettings(k=2.5)`` raises ``SettingsError("K must be a whole number
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
@@ -114,7 +115,8 @@ KNOBS: Mapping[str, Knob] = MappingProxyType(
 class RunSettings:
     """All settings of a run. Every step records the settings that it was made under.
 
-    `stop`: strings that end the run; the text is cut before them. `options`: a strategy's own knobs by name.
+    `draft_length`: what decides how far each step drafts; `k` is its K, first K or largest K. `stop`: strings that end
+    the run; the text is cut before them. `options`: the own knobs of a strategy or of a draft length by name.
     Raises SettingsError (a ValueError) for any value out of range.
     """
 
@@ -130,11 +132,12 @@ class RunSettings:
     seed: int = 1
     chat: bool = False
     options: Mapping[str, float] = field(default_factory=dict)
+    draft_length: str = "fixed"
 
     def __post_init__(self) -> None:
         for name, knob in KNOBS.items():
             object.__setattr__(self, name, knob.check(getattr(self, name)))
-        for name in ("strategy", "rule"):
+        for name in ("strategy", "rule", "draft_length"):
             if not isinstance(getattr(self, name), str):
                 raise SettingsError(f"{name} must be a name from the menu; you gave {_shown(getattr(self, name))}.")
         if not isinstance(self.chat, bool):
@@ -160,6 +163,23 @@ class RunSettings:
         if unknown := sorted(set(data) - known):
             raise SettingsError(f"Unknown setting {unknown[0]!r}; known are {', '.join(sorted(known))}.")
         return cls(**data)
+
+
+def options_of(items: Iterable[str]) -> dict[str, Any]:
+    """`RunSettings.options` from texts like "width=3"; what is no number is left to the knob to refuse."""
+    options: dict[str, Any] = {}
+    for item in filter(str.strip, items):
+        name, _, value = item.partition("=")
+        options[name.strip()] = number_of(value.strip())
+    return options
+
+
+def number_of(text: str) -> int | float | str:
+    """A text as the number that it is, or as it stands, so that the sentence about it is that of its knob."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def _stops(stop: Any) -> tuple[str, ...]:

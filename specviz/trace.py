@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from specviz.records import (
@@ -17,6 +17,7 @@ from specviz.records import (
     STOPS,
     BaselineRecord,
     Candidate,
+    Costs,
     Difference,
     Fate,
     PlaceRecord,
@@ -24,15 +25,17 @@ from specviz.records import (
     StopReason,
     TokenRecord,
 )
-from specviz.settings import RunSettings, SpecvizError
+from specviz.settings import KNOBS, RunSettings, SpecvizError
 
-SCHEMA = 1
+SCHEMA = 2
+"""2: a step may ask for another K than that of its settings, and the costs it was chosen by are kept. 1 is read, too."""
 MAX_TRACE_CHARS = 20_000_000
 
 __all__ = [
     "ROOT",
     "BaselineRecord",
     "Candidate",
+    "Costs",
     "Difference",
     "Fate",
     "PlaceRecord",
@@ -55,7 +58,8 @@ class Trace:
     """A whole run. `pair` says what ran where: target, draft, dtype, device, threads, cache mode, versions.
 
     `output_ids` includes the end token, `text` does not; `text` is decoded from the whole id list and cut before a
-    stop string.
+    stop string. `costs`: the frozen c and v that the draft length "cost-aware" chose by, under the name of what was
+    measured (`calibration.kept_under`); given to another run of the same seed and settings, they make the same run.
     """
 
     prompt: str
@@ -67,6 +71,7 @@ class Trace:
     prefill_s: float = 0.0
     prompt_texts: tuple[str, ...] = ()
     baseline: BaselineRecord | None = None
+    costs: Mapping[str, Costs] = field(default_factory=dict)
 
     @property
     def output_ids(self) -> tuple[int, ...]:
@@ -78,6 +83,7 @@ class Trace:
         data = {name: getattr(self, name) for name in ("prompt", "prompt_ids", "text", "stop", "prefill_s")}
         data |= {"schema": SCHEMA, "pair": dict(self.pair), "prompt_texts": self.prompt_texts}
         data["baseline"] = None if self.baseline is None else asdict(self.baseline)
+        data["costs"] = {name: asdict(costs) for name, costs in self.costs.items()}
         data["steps"] = steps = []
         before: RunSettings | None = None
         for step in self.steps:
@@ -92,10 +98,12 @@ class Trace:
             raise TraceError(f"This trace is larger than {MAX_TRACE_CHARS // 1_000_000} MB; record a shorter run.")
         try:
             data = json.loads(text, parse_constant=_refuse_constant)
-            if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-                raise TraceError(f"Not a specviz trace of schema {SCHEMA}; save it again with this version.")
+            if not isinstance(data, dict) or data.get("schema") not in (1, SCHEMA):
+                raise TraceError(f"Not a specviz trace of schema {SCHEMA} or older; save it again with this version.")
+            old = data["schema"] == 1
             steps: list[StepRecord] = []
             for raw in data["steps"]:
+                raw = {**raw, "asked": None} if old else raw
                 steps.append(step_from_dict(raw, steps[-1].settings if steps else None))
             trace = cls(
                 prompt=str(data["prompt"]),
@@ -107,6 +115,7 @@ class Trace:
                 prefill_s=float(data["prefill_s"]),
                 prompt_texts=tuple(map(str, data["prompt_texts"])),
                 baseline=_baseline(data["baseline"]),
+                costs={} if old else {str(name): _costs(raw) for name, raw in data["costs"].items()},
             )
         except TraceError:
             raise
@@ -147,13 +156,14 @@ def step_from_dict(raw: Mapping[str, Any], settings: RunSettings | None) -> Step
         index=int(raw["index"]),
         start=int(raw["start"]),
         draft_stop=str(raw["draft_stop"]),
+        asked=None if raw["asked"] is None else int(KNOBS["k"].check(raw["asked"])),
         target_positions=int(raw["target_positions"]),
         places=tuple(_place(p) for p in raw["places"]),
         **{name: float(raw[name]) for name in _STEP_TIMES},
     )
 
 
-_STEP_SCALARS = ("index", "start", "emitted_ids", "stop", "draft_stop", "target_positions")
+_STEP_SCALARS = ("index", "start", "emitted_ids", "stop", "draft_stop", "asked", "target_positions")
 _STEP_TIMES = ("draft_s", "verify_s", "other_s", "catch_up_s", "record_s")
 
 
@@ -167,6 +177,10 @@ def _token(raw: Mapping[str, Any]) -> TokenRecord:
 
 def _place(raw: Mapping[str, Any]) -> PlaceRecord:
     return PlaceRecord(**{**raw, "candidates": tuple(Candidate(**c) for c in raw["candidates"])})
+
+
+def _costs(raw: Mapping[str, Any]) -> Costs:
+    return Costs(float(raw["cost_ratio"]), tuple((int(places), float(v)) for places, v in raw["verify_cost"]))
 
 
 def _baseline(raw: Mapping[str, Any] | None) -> BaselineRecord | None:

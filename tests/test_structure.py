@@ -23,6 +23,7 @@ TORCH_FREE = [
     "distill/command.py",
     "distill/recipe.py",
     "distill/topics.py",
+    "drafting/length.py",
 ]
 SCREEN_FREE = [
     "sampling.py",
@@ -30,12 +31,13 @@ SCREEN_FREE = [
     "models",
     "drafting",
     "verification",
+    "calibration.py",
     "engine.py",
     "recording.py",
     "baseline.py",
     "distill",
 ]
-STANDARD_ONLY = ["settings.py", "coins.py", "records.py", "trace.py"]
+STANDARD_ONLY = ["settings.py", "coins.py", "records.py", "trace.py", "drafting/length.py"]
 
 
 def files(names):

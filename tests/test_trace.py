@@ -6,8 +6,10 @@ import json
 import pytest
 
 from specviz import engine
+from specviz.drafting import LENGTHS
 from specviz.settings import RunSettings
-from specviz.trace import BaselineRecord, Difference, Trace, TraceError
+from specviz.trace import SCHEMA, BaselineRecord, Costs, Difference, Trace, TraceError
+from specviz.ui import gallery
 
 
 @pytest.fixture
@@ -36,6 +38,12 @@ def broken(text, change):
         (lambda d: d["steps"][0]["tokens"][0].update(parent=5), "parent"),
         (lambda d: d["steps"][0]["tokens"][0].update(draft_prob="high"), "not a number"),
         (lambda d: d["steps"][0]["tokens"][0].update(colour="red"), "not a complete"),
+        (lambda d: d["steps"][0].update(asked=33), "K must be"),
+        (lambda d: d["steps"][0].pop("asked"), "not a complete"),
+        (lambda d: d["steps"][0]["settings"].update(draft_length=None), "draft_length must be"),
+        (lambda d: d.pop("costs"), "not a complete"),
+        (lambda d: d.update(costs={"greedy": {"cost_ratio": -1, "verify_cost": [[1, 1]]}}), "Costs must be numbers"),
+        (lambda d: d.update(costs={"greedy": {"cost_ratio": 1, "verify_cost": [[1, "x"]]}}), "not a complete"),
     ],
 )
 def test_a_bad_file_gets_a_sentence(text, change, sentence):
@@ -48,6 +56,36 @@ def test_a_bad_file_gets_a_sentence(text, change, sentence):
 def test_what_is_no_trace_at_all_is_refused(text):
     with pytest.raises(TraceError):
         Trace.from_json(text)
+
+
+def test_a_file_of_schema_1_is_read_as_what_it_was(text):
+    data = json.loads(text)
+    data["schema"] = 1
+    del data["costs"]
+    for step in data["steps"]:
+        del step["asked"]
+        step.get("settings", {}).pop("draft_length", None)
+    trace = Trace.from_json(json.dumps(data))
+    assert [s.k for s in trace.steps] == [3] * len(trace.steps) and trace.costs == {}
+    assert {s.settings.draft_length for s in trace.steps} == {"fixed"}
+    assert json.loads(trace.to_json())["schema"] == SCHEMA and Trace.from_json(trace.to_json()) == trace
+
+
+def test_the_recordings_that_come_with_the_code_are_read():
+    for name in gallery.present():
+        trace = gallery.read(name)
+        assert trace.steps and all(step.k == step.settings.k for step in trace.steps)
+
+
+def test_an_adaptive_run_comes_back_with_its_ks_and_its_costs(pair):
+    for length in LENGTHS:
+        settings = RunSettings(k=3, max_new_tokens=30, draft_length=length)
+        trace = engine.run(
+            pair("target12", "draft12"), [1, 2], settings, {"sampling": Costs(0.1, ((1, 1.0), (5, 1 / 3)))}
+        )
+        again = Trace.from_json(trace.to_json())
+        assert [s.k for s in again.steps] == [s.k for s in trace.steps] and again.costs == trace.costs
+        assert again.to_json() == trace.to_json()
 
 
 def test_an_empty_run_is_a_trace(pair):

@@ -7,11 +7,13 @@ from specviz.drafting.early_exit import EarlyExit
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.low_bit import LowBit
 from specviz.drafting.ngram_table import NgramTableDraft
+from specviz.drafting.length import LENGTHS, Length
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
 from specviz.drafting.suffix import SuffixLookup
 from specviz.drafting.tree import SampledTree
+from specviz.settings import Knob
 
 STRATEGIES: dict[str, Strategy] = {
     "none": NoDraft(),
@@ -28,4 +30,11 @@ STRATEGIES: dict[str, Strategy] = {
     "4-bit copy": LowBit(4),
 }
 
-__all__ = ["STRATEGIES", "Drafter", "Readers", "Strategy"]
+
+def own_knobs() -> dict[str, Knob]:
+    """What strategies and draft lengths declare, by the names that they have in `RunSettings.options`."""
+    declared = [entry.knobs for entry in STRATEGIES.values()] + [entry.knobs for entry in LENGTHS.values()]
+    return {name: knob for knobs in declared for name, knob in knobs.items()}
+
+
+__all__ = ["LENGTHS", "STRATEGIES", "Drafter", "Length", "Readers", "Strategy", "own_knobs"]

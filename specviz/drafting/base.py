@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from torch import Tensor
 
 from specviz.coins import Coins
+from specviz.drafting.length import LENGTHS
 from specviz.models.cached import CachedModel
 from specviz.sampling import shape
 from specviz.settings import Knob, RunSettings
@@ -83,9 +85,21 @@ class Strategy(Protocol):
         """
         ...
 
+    def nodes(self, k: int, settings: RunSettings) -> int:
+        """Most tokens that a draft `k` > 0 deep holds; they are what its verification costs."""
+        ...
+
     def start(self, readers: Readers) -> Drafter:
         """A drafter for one run."""
         ...
+
+
+class ChainStrategy:
+    """Common part of strategies that propose one token after another."""
+
+    def nodes(self, k: int, settings: RunSettings) -> int:
+        """One a place."""
+        return k
 
 
 class AlwaysReady:
@@ -103,7 +117,7 @@ class AlwaysReady:
         """Nothing to load."""
 
 
-class WithoutModel(AlwaysReady):
+class WithoutModel(ChainStrategy, AlwaysReady):
     """Common part of drafters that read nothing."""
 
     needs_draft_model = False
@@ -126,7 +140,7 @@ class WithoutModel(AlwaysReady):
         """Nothing to read."""
 
 
-class WithModel(AlwaysReady):
+class WithModel(ChainStrategy, AlwaysReady):
     """Common part of strategies that draft with the pair's draft model."""
 
     needs_draft_model = True
@@ -216,7 +230,23 @@ class ChainDrafter(ModelDrafter):
             if token in self.end_ids:
                 stop = "end token"
                 break
+            if len(tokens) < k and not goes_on(logits, token, settings):
+                stop = "confidence"
+                break
         return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(probs), tuple(own), stop)
+
+
+def goes_on(own_logits: Tensor, token: int, settings: RunSettings) -> bool:
+    """Whether drafting goes on after `token`, which is kept either way (see `length`).
+
+    `own_logits` [vocabulary]: the drafter's raw logits there; its own probability is their softmax.
+    """
+    return not LENGTHS[settings.draft_length].ends_after(partial(own_prob, own_logits, token), settings)
+
+
+def own_prob(own_logits: Tensor, token: int) -> float:
+    """What the drafter itself gives `token`: temperature 1, no filter."""
+    return float((own_logits[token] - own_logits.logsumexp(-1)).exp())
 
 
 def end_ids_of(readers: Readers) -> frozenset[int]:

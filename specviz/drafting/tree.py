@@ -18,7 +18,7 @@ from types import MappingProxyType
 from torch import Tensor
 
 from specviz.coins import Coins
-from specviz.drafting.base import ModelDrafter, Readers, WithModel, end_ids_of, shaped
+from specviz.drafting.base import ModelDrafter, Readers, WithModel, end_ids_of, goes_on, shaped
 from specviz.sampling import draw
 from specviz.settings import Knob, RunSettings
 from specviz.trace import ROOT
@@ -46,12 +46,21 @@ def narrowed(width: int, k: int) -> int:
     return min(width, max(1, MAX_NODES // k))
 
 
+def siblings_of(settings: RunSettings, k: int) -> int:
+    """Draws at each of `k` places."""
+    return narrowed(int(settings.options.get("siblings", SIBLINGS.default)), k)
+
+
 class SampledTree(WithModel):
     """Several draws at each place."""
 
     help = "Draws several tokens at each of the K places and continues the first; the target may take any of them."
     deterministic = False
     knobs: Mapping[str, Knob] = MappingProxyType({"siblings": SIBLINGS, "replacement": REPLACEMENT})
+
+    def nodes(self, k: int, settings: RunSettings) -> int:
+        """All siblings at all places."""
+        return k * siblings_of(settings, k)
 
     def start(self, readers: Readers) -> SampledTreeDrafter:
         """A drafter over the run's own cache of the draft model."""
@@ -66,7 +75,7 @@ class SampledTreeDrafter(ModelDrafter):
         """A spine of up to `k` places; it ends with its own end token or at the end of the draft model's context."""
         if not k:
             return Draft(stop="none")
-        siblings = narrowed(int(settings.options.get("siblings", SIBLINGS.default)), k)
+        siblings = siblings_of(settings, k)
         replacement = bool(settings.options.get("replacement", REPLACEMENT.default))
         text, here, stop = list(ids), ROOT, "k"
         tokens: list[int] = []
@@ -99,5 +108,8 @@ class SampledTreeDrafter(ModelDrafter):
             # the end token stays, and so do its siblings: nothing is dropped because of what was drawn
             if tokens[first] in self.end_ids:
                 stop = "end token"
+                break
+            if depth + 1 < k and not goes_on(logits, tokens[first], settings):
+                stop = "confidence"
                 break
         return Draft(tuple(tokens), tuple(parents), tuple(probs), tuple(own), stop)

@@ -64,6 +64,11 @@ class Counts:
         return Rate(self.emitted, self.steps)
 
     @property
+    def mean_draft_length(self) -> Rate:
+        """Tokens drafted per target pass, passes without a draft included: a high α with few drafted is no feat."""
+        return Rate(self.drafted, self.steps)
+
+    @property
     def conditional_by_position(self) -> tuple[Rate, ...]:
         """Accepted of tested at position i; tested only if all before it were accepted."""
         return tuple(Rate(a, t) for a, t in zip(self.place_accepted, self.place_tested, strict=True))

@@ -22,6 +22,7 @@ def summary(trace: Trace) -> dict[str, Any]:
         "tested": counts.acceptance_rate.whole,
         "accepted": counts.accepted,
         "acceptance_rate": counts.acceptance_rate.value,
+        "mean_draft_length": counts.mean_draft_length.value,
         "block_efficiency": counts.block_efficiency.value,
         "tokens_per_s": rate,
         "target_alone_tokens_per_s": alone,

@@ -45,3 +45,8 @@ class Pair:
     target: LoadedModel
     draft: LoadedModel | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> set[torch.device]:
+        """Where the two compute."""
+        return {model.device for model in (self.target, self.draft) if model}

@@ -46,6 +46,7 @@ def test_llama_cpp_pull_request_24536():
     assert counts.drafted == 259
     assert counts.drafted_share.value == pytest.approx(0.64479, abs=5e-6)
     assert counts.block_efficiency.value == pytest.approx(2.92, abs=0.005)
+    assert str(counts.mean_draft_length) == "2.98 (259 of 87)"
     assert [round(r.value, 3) for r in counts.marginal_by_position] == [0.805, 0.632, 0.483]
 
 

@@ -1,0 +1,102 @@
+"""What drafting and verifying cost on this machine: c and v(K), measured with the pair's own models, for "cost-aware".
+
+Measured when a run first needs it, once per pair, strategy and its knobs in a process, never inside a timed phase: 20
+short passes of the target and 4 drafts, medians after a warm-up round. A run keeps the numbers it was given
+(`Trace.costs`): two runs with the same numbers, seed and settings are the same run, whatever a clock says meanwhile.
+
+Example: ``measured(pair, settings).verify(5)`` is v(4): 1.14 for the default target on two cores.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from statistics import median
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from specviz.coins import coins_of
+from specviz.drafting import STRATEGIES, Readers
+from specviz.drafting.length import Price
+from specviz.models.cached import CachedModel
+from specviz.records import Costs
+from specviz.runtime import Clock
+from specviz.sampling import BadLogits
+from specviz.settings import RunSettings
+
+if TYPE_CHECKING:
+    from specviz.models.pair import LoadedModel, Pair
+
+PLACES = (1, 2, 3, 5, 9)
+DRAFTED = 4
+ROUNDS = 3
+TEXT = 32
+
+_LOCK = threading.Lock()
+_KEPT: WeakKeyDictionary[LoadedModel, WeakKeyDictionary[LoadedModel, dict[str, Costs]]] = WeakKeyDictionary()
+
+
+def kept_under(settings: RunSettings) -> str:
+    """What costs are kept under: the strategy and where its own knobs stand. Example: "beam search, width 3"."""
+    knobs = STRATEGIES[settings.strategy].knobs
+    stand = (f"{name} {settings.options.get(name, knob.default):g}" for name, knob in knobs.items())
+    return ", ".join([settings.strategy, *stand])
+
+
+def prices(kept: dict[str, Costs], pair: Pair, settings: RunSettings) -> Price:
+    """``price(k)``: a step that drafts k deep, in target passes over one place: K·c + v, a tree's v by all its tokens.
+
+    By the costs in `kept`; where they are missing they are measured at the first call, and kept.
+    """
+
+    def price(k: int) -> float:
+        name = kept_under(settings)
+        if name not in kept:
+            kept[name] = measured(pair, settings)
+        nodes = STRATEGIES[settings.strategy].nodes(k, settings) if k else 0
+        return k * kept[name].cost_ratio + kept[name].verify(nodes + 1)
+
+    return price
+
+
+def measured(pair: Pair, settings: RunSettings) -> Costs:
+    """The costs of this pair with this strategy, measured at the first call in this process."""
+    with _LOCK:  # two at once would measure each other
+        of_target = _KEPT.setdefault(pair.target, WeakKeyDictionary())
+        of_pair = of_target.setdefault(pair.draft or pair.target, {})
+        name = kept_under(settings)
+        if name not in of_pair:
+            of_pair[name] = _measure(pair, RunSettings(strategy=settings.strategy, options=settings.options))
+        return of_pair[name]
+
+
+def _measure(pair: Pair, settings: RunSettings) -> Costs:
+    context = min(model.context for model in (pair.target, pair.draft) if model)
+    size = max(1, min(TEXT, context - max(PLACES)))
+    # a text that repeats itself, so that lookups have something to find
+    ids = [(7 * (i % 8) + 3) % pair.target.vocab_size for i in range(size + max(PLACES))]
+    places = [n for n in PLACES if size - 1 + n <= pair.target.context]
+    columns = pair.target.vocab_size
+    readers = Readers(CachedModel(pair.target), CachedModel(pair.draft, columns) if pair.draft else None)
+    drafter, target, coins = STRATEGIES[settings.strategy].start(readers), CachedModel(pair.target), coins_of(1)
+    clock = Clock(pair.devices)
+    drafts: list[float] = []
+    passes: dict[int, list[float]] = {n: [] for n in places}
+
+    drafter.catch_up(ids[:size])
+    for _ in range(1 + ROUNDS):  # sizes take turns, so that a machine that slows down slows all of them
+        depth = 0
+        clock.lap()
+        with suppress(BadLogits):  # costs what the attempt costs; the step itself will tell
+            draft = drafter.propose(ids[:size], DRAFTED, settings, coins, 0)
+            depth = max((len(draft.path(node)) for node in range(len(draft.token_ids))), default=0)
+        drafts.append(clock.lap() / max(1, depth))
+        for n in places:
+            target.logits(ids[: size - 1 + n], last=n)
+            passes[n].append(clock.lap())
+    single = median(passes[places[0]][1:])
+    ratios, highest = [], 1.0
+    for n in places:
+        highest = max(highest, median(passes[n][1:]) / single)  # more places never take less, only noise does
+        ratios.append((n, highest))
+    return Costs(median(drafts[1:]) / single, tuple(ratios))
