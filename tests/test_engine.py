@@ -11,10 +11,12 @@ from transformers import AutoTokenizer
 import specviz
 from specviz import engine
 from specviz.coins import coin
-from specviz.drafting import STRATEGIES
+from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.metrics.rates import refused_place
 from specviz.models.cached import CachedModel
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
+from specviz.records import Costs
+from specviz.settings import RunSettings, SettingsError, SpecvizError
 from specviz.trace import ROOT, Fate, Trace
 from specviz.verification import RULES
 from tests import tiny
@@ -25,7 +27,7 @@ GREEDY = RunSettings(temperature=0, max_new_tokens=40)
 PROMPT = [1, 2, 3, 1, 2, 4]
 
 
-TREES = ["beam search", "sampled tree"]
+TREES = ["beam search", "dynamic tree", "sampled tree"]
 
 
 def deepest(step):
@@ -33,6 +35,14 @@ def deepest(step):
     for node, token in enumerate(step.tokens):
         depth[node] = depth[token.parent] + 1
     return max(depth.values())
+
+
+CHEAP = dict.fromkeys(
+    ("greedy", "sampling", "beam search, width 2", "dynamic tree, children 3, tree_size 12", "prompt lookup, ngram 3"),
+    Costs(0.05, ((1, 1.0), (9, 1.3))),
+) | {"sampled tree, siblings 2, replacement 0": Costs(0.05)}
+"""Costs under which drafting pays, so that "cost-aware" drafts; what a tiny model measures would never."""
+ADAPTIVE = [name for name in LENGTHS if name != "fixed"]
 
 
 def ids_of(steps):
@@ -48,11 +58,27 @@ def test_at_temperature_0_every_strategy_gives_the_targets_own_greedy_tokens(pai
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("rule", LOSSLESS)
-def test_counts_add_up_in_every_step(pair, strategy, rule):
-    settings = RunSettings(strategy=strategy, rule=rule, k=3, max_new_tokens=30)
+@pytest.mark.parametrize("length", ADAPTIVE)
+@pytest.mark.parametrize("k", [0, 1, 4])
+def test_however_far_is_drafted_the_tokens_are_the_targets_own(pair, strategy, length, k):
+    settings = replace(GREEDY, strategy=strategy, draft_length=length, k=k)
+    trace = engine.run(pair("ctx_t", "ctx_d"), PROMPT, settings, CHEAP)
+    assert list(trace.output_ids) == tiny.generate(tiny.folder("ctx_t"), PROMPT, 40)
+    assert trace.stop == "length" and (k > 0 or all(s.k == 0 for s in trace.steps))
+    for step in trace.steps:
+        assert deepest(step) <= step.k and (length == "heuristic" or step.k <= k)
+        assert step.draft_stop != "room" or len(trace.output_ids) - step.start <= step.k
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rule", "length"),
+    [(s, r, "fixed") for s in STRATEGIES for r in LOSSLESS]
+    + [(s, LOSSLESS[0], n) for s in STRATEGIES for n in ADAPTIVE],
+)
+def test_counts_add_up_in_every_step(pair, strategy, rule, length):
+    settings = RunSettings(strategy=strategy, rule=rule, k=3, max_new_tokens=30, draft_length=length)
     for temperature in (0, 1):
-        trace = engine.run(pair("target12", "draft12"), [1, 2, 1], replace(settings, temperature=temperature))
+        trace = engine.run(pair("target12", "draft12"), [1, 2, 1], replace(settings, temperature=temperature), CHEAP)
         start = 0
         for step in trace.steps:
             accepted, rejected, untested = (step.count(f) for f in (Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED))
@@ -68,13 +94,14 @@ def test_counts_add_up_in_every_step(pair, strategy, rule):
         assert start == 30 and trace.stop == "length"
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_same_seed_same_trace_other_seed_other_trace(pair, strategy):
+@pytest.mark.parametrize(
+    ("strategy", "length"), [(s, "fixed") for s in STRATEGIES] + [("sampling", name) for name in ADAPTIVE]
+)
+def test_same_seed_same_trace_other_seed_other_trace(pair, strategy, length):
     def tokens(seed):
-        trace = engine.run(
-            pair("target12", "draft12"), [1], RunSettings(strategy=strategy, seed=seed, max_new_tokens=40)
-        )
-        return [(s.tokens, s.extra, s.emitted_ids) for s in trace.steps]
+        settings = RunSettings(strategy=strategy, seed=seed, max_new_tokens=40, draft_length=length)
+        trace = engine.run(pair("target12", "draft12"), [1], settings)  # its costs measured, not given
+        return [(s.asked, s.tokens, s.extra, s.emitted_ids) for s in trace.steps]
 
     state = torch.random.get_rng_state()
     assert tokens(1) == tokens(1) != tokens(2)
@@ -180,6 +207,7 @@ def test_the_k_that_is_set_is_the_k_that_is_drafted(pair, k):
 
 CHANGES = {
     "strategy": ("greedy", "none"),
+    "draft_length": ("fixed", "heuristic"),
     "k": (2, 5),
     "temperature": (0.5, 2.0),
     "top_k": (0, 2),
@@ -214,6 +242,53 @@ def test_every_knob_changes_what_is_drafted(pair, strategy, name):
         settings = RunSettings(strategy=strategy, k=4, max_new_tokens=40, options={name: value})
         made.append([s.tokens for s in engine.run(pair("ctx_t", "ctx_d"), PROMPT, settings).steps])
     assert made[0] != made[1]
+@pytest.mark.parametrize("length", ADAPTIVE)
+def test_nothing_of_a_draft_length_leaks_into_the_next_run(pair, length):
+    both = pair("cycle12", "cycle12")
+    settings = replace(GREEDY, strategy="greedy", k=3, draft_length=length)
+    first = engine.run(both, [0], settings, CHEAP)
+    state = {name: id(value) for name, value in vars(both.target.model).items()}
+    again, other = engine.start(both, [0], settings, CHEAP), engine.start(both, [0], replace(settings, k=5), CHEAP)
+    asked = [[], []]
+    while not again.finished(settings) or not other.finished(settings):  # two visitors, step by step
+        for run, k, seen in ((again, 3, asked[0]), (other, 5, asked[1])):
+            if not run.finished(settings):
+                seen.append(engine.step(run, replace(settings, k=k)).k)
+    assert asked[0] == [s.k for s in first.steps]
+    assert (asked[0][0], asked[1][0]) == ((2, 2) if length == "cost-aware" else (3, 5))
+    assert {name: id(value) for name, value in vars(both.target.model).items()} == state
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_new_draft_length_k_or_strategy_in_mid_run_holds_from_the_next_step(pair, length):
+    settings = replace(GREEDY, strategy="sampling", temperature=1, draft_length="fixed", k=2)
+    run = engine.start(pair("target12", "draft12"), [1], settings, CHEAP)
+    for changes in ({}, {"draft_length": length}, {"draft_length": length, "k": 7}, {"draft_length": length, "k": 0}):
+        for _ in range(2):
+            engine.step(run, replace(settings, **changes))
+    asked = [s.k for s in run.steps]
+    assert asked[:2] == [2, 2] and asked[-2:] == [0, 0]
+    if length != "cost-aware":
+        assert (asked[2], asked[4]) == (2, 7)
+    assert [s.settings.draft_length for s in run.steps] == ["fixed"] * 2 + [length] * 6
+
+
+@pytest.mark.parametrize("length", ADAPTIVE)
+def test_stopping_and_one_token_runs_are_the_same_however_far_is_drafted(pair, length):
+    for strategy in ("greedy", "sampled tree"):
+        one = engine.run(
+            pair("ctx_t", "ctx_d"),
+            PROMPT,
+            replace(GREEDY, strategy=strategy, draft_length=length, max_new_tokens=1),
+            CHEAP,
+        )
+        assert len(one.output_ids) == len(one.steps) == 1 and one.steps[0].draft_stop in ("room", "none")
+        settings = replace(GREEDY, strategy=strategy, k=8, stop=("w3 w4",), draft_length=length)
+        trace = engine.run(pair("cycle12", "cycle12"), [0], settings, CHEAP)
+        assert trace.stop == "stop string" and trace.text.split() == ["w1", "w2"]
+        ending = specviz.load_pair(tiny.folder("cycle12", eos=4), tiny.folder("cycle12"), dtype="float32")
+        trace = engine.run(ending, [0], replace(GREEDY, strategy=strategy, k=8, draft_length=length), CHEAP)
+        assert (list(trace.output_ids), trace.stop) == ([1, 2, 3, 4], "eos")
 
 
 def test_the_same_model_as_target_and_draft_accepts_everything(pair):

@@ -13,6 +13,7 @@ from scipy import stats
 
 from specviz import engine
 from specviz.drafting import STRATEGIES
+from specviz.records import Costs
 from specviz.sampling import to_probs
 from specviz.settings import RunSettings
 from specviz.verification import RULES
@@ -26,7 +27,7 @@ DRAFTING = [(s, r) for s in STRATEGIES if s != "none" for r in RULES if RULES[r]
 CASES = [(s, r, k, f) for s, r in DRAFTING for k in (1, 2) for f in FILTERS if k == 2 or f == "plain"]
 
 
-def p_value(pair, settings):
+def p_value(pair, settings, costs=None):
     """χ² of the first two tokens; outcomes expected fewer than five times are pooled, impossible ones must not occur."""
     probs = to_probs(tiny.target_table().double(), settings.temperature, settings.top_k, settings.top_p)
     exact = (probs[START][:, None] * probs).numpy()
@@ -35,7 +36,7 @@ def p_value(pair, settings):
     prompt = [START, 4, START, 8, 8, START]
     for seed in range(RUNS):
         run = RunSettings(**{**settings.to_dict(), "seed": seed})
-        seen[tuple(engine.run(pair, prompt, run).output_ids[:2])] += 1
+        seen[tuple(engine.run(pair, prompt, run, costs).output_ids[:2])] += 1
     assert all(exact[outcome] > 0 for outcome in seen), "a token outside the filtered set was emitted"
     expected = exact.flatten() * RUNS
     observed = np.array([seen[divmod(i, tiny.WORDS)] for i in range(len(expected))], dtype=float)
@@ -52,6 +53,16 @@ def test_whole_runs_have_the_targets_distribution(tables, strategy, rule, k, fil
     # a third token, so that two may be drafted at once
     settings = RunSettings(strategy=strategy, rule=rule, k=k, max_new_tokens=k + 1, **FILTERS[filters])
     assert p_value(tables, settings) > 1e-4
+
+
+@pytest.mark.parametrize("strategy", ["sampling", "sampled tree"])
+@pytest.mark.parametrize("length", ["heuristic", "confidence", "cost-aware"])
+def test_whole_runs_have_the_targets_distribution_however_far_is_drafted(tables, strategy, length):
+    # drafting seems to pay until a token is refused: K is 1, then 0 or 2
+    costs = Costs(0.3)
+    given = {"sampling": costs, "sampled tree, siblings 2, replacement 0": costs}
+    settings = RunSettings(strategy=strategy, k=2, draft_length=length, max_new_tokens=4)
+    assert p_value(tables, settings, given) > 1e-4
 
 
 class FromTheTarget(SpeculativeSampling):

@@ -4,6 +4,7 @@ from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
 from specviz.drafting.feature import FeatureHeads
 from specviz.drafting.early_exit import EarlyExit
+from specviz.drafting.dynamic_tree import DynamicTree
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.low_bit import LowBit
 from specviz.drafting.ngram_table import NgramTableDraft
@@ -20,6 +21,7 @@ STRATEGIES: dict[str, Strategy] = {
     "greedy": Greedy(),
     "sampling": Sampling(),
     "beam search": BeamSearch(),
+    "dynamic tree": DynamicTree(),
     "sampled tree": SampledTree(),
     "feature head": FeatureHeads(),
     "prompt lookup": PromptLookup(),
