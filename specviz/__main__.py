@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from specviz.distill import command
-from specviz.settings import KNOBS, RunSettings, SpecvizError
-from specviz.trace import Fate, StepRecord
+from specviz.settings import KNOBS, RunSettings, SpecvizError, number_of, options_of
+from specviz.trace import Fate, StepRecord, Trace, TraceError
 
 MARKS = {Fate.ACCEPTED: "✓", Fate.REJECTED: "✗", Fate.UNTESTED: "·", Fate.RESAMPLED: "↻", Fate.BONUS: "+"}
 
@@ -36,18 +36,21 @@ def _parser() -> argparse.ArgumentParser:
     text = run.add_mutually_exclusive_group(required=True)
     text.add_argument("--prompt", help="text to continue or, with --chat, to answer")
     text.add_argument("--prompt-ids", help="token ids instead of a text: 5,10,3")
-    for name in ("strategy", "rule"):
-        run.add_argument(f"--{name}", default=getattr(RunSettings(), name))
+    for name in ("strategy", "draft_length", "rule"):
+        run.add_argument(f"--{name.replace('_', '-')}", default=getattr(RunSettings(), name))
     for name, knob in KNOBS.items():
         # numbers are read as they come and checked by RunSettings, so that its sentence is the one that is read
         run.add_argument(
-            f"--{name.replace('_', '-')}", default=getattr(RunSettings(), name), type=_number, help=knob.help
+            f"--{name.replace('_', '-')}", default=getattr(RunSettings(), name), type=number_of, help=knob.help
         )
     run.add_argument("--stop", action="append", default=[], help="a stop string; may be given several times")
-    run.add_argument("--option", action="append", default=[], metavar="NAME=NUMBER", help="a strategy's own knob")
+    run.add_argument(
+        "--option", action="append", default=[], metavar="NAME=NUMBER", help="an own knob of strategy or draft length"
+    )
     run.add_argument("--chat", action="store_true", help="send the prompt through the chat template")
     run.add_argument("--baseline", action="store_true", help="measure the target alone too, and keep it in the trace")
     run.add_argument("--json", type=Path, help="save the trace here")
+    run.add_argument("--costs", type=Path, metavar="TRACE", help="a saved trace whose measured costs hold for this run")
     run.set_defaults(command=_run)
 
     models = parts.add_parser("models", help="list the models and pairs known by name")
@@ -85,15 +88,6 @@ def _model_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
 
 
-def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
 def _pair(args: argparse.Namespace) -> Any:
     from specviz.models.loading import load_pair  # noqa: PLC0415  # torch is loaded only when a model is needed
 
@@ -104,26 +98,23 @@ def _pair(args: argparse.Namespace) -> Any:
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:
-    options: dict[str, Any] = {}
-    for item in args.option:
-        name, _, value = item.partition("=")
-        options[name] = _number(value)
-    fields = {name: getattr(args, name) for name in (*KNOBS, "strategy", "rule", "chat")}
-    return RunSettings(**fields, stop=tuple(args.stop), options=options)
+    fields = {name: getattr(args, name) for name in (*KNOBS, "strategy", "draft_length", "rule", "chat")}
+    return RunSettings(**fields, stop=tuple(args.stop), options=options_of(args.option))
 
 
 def _run(args: argparse.Namespace) -> None:
     settings = _settings(args)
     prompt: str | list[Any] = args.prompt
     if args.prompt_ids is not None:
-        prompt = [_number(part.strip()) for part in args.prompt_ids.split(",") if part.strip()]
+        prompt = [number_of(part.strip()) for part in args.prompt_ids.split(",") if part.strip()]
     from specviz import baseline, engine  # noqa: PLC0415
 
     engine.check_names(settings)  # before models are loaded for it
     if args.json and not args.json.parent.is_dir():
         raise SpecvizError(f"There is no folder {str(args.json.parent)!r} to save the trace in; make it first.")
+    costs = None if args.costs is None else _costs_in(args.costs)
     pair = _pair(args)
-    run = engine.start(pair, prompt, settings)
+    run = engine.start(pair, prompt, settings, costs)
     while not run.finished(settings):
         print(_line(engine.step(run, settings)), flush=True)
     if args.baseline:
@@ -135,6 +126,13 @@ def _run(args: argparse.Namespace) -> None:
     if args.json:
         args.json.write_text(trace.to_json(), encoding="utf-8")
     _summary(trace)
+
+
+def _costs_in(path: Path) -> Any:
+    try:
+        return Trace.from_json(path.read_text(encoding="utf-8")).costs
+    except OSError as error:
+        raise TraceError(f"The trace {str(path)!r} cannot be read; give a file saved with --json.") from error
 
 
 def _line(step: StepRecord) -> str:
@@ -154,7 +152,13 @@ def _summary(trace: Any) -> None:
     print(f"{counts.emitted} tokens in {counts.steps} target passes, stopped by {trace.stop}")
     print(f"acceptance rate (of tested) {counts.acceptance_rate}; of drafted {counts.drafted_share}")
     if found["tokens_per_s"]:
-        print(f"block efficiency {found['block_efficiency']:.2f} tokens a pass; {found['tokens_per_s']:.1f} tokens/s")
+        # acceptance alone says little: whoever drafts one sure token a pass has a rate of 1
+        drafted = counts.mean_draft_length
+        print(f"drafted {drafted} a pass; block efficiency {counts.block_efficiency} tokens a pass")
+        print(f"{found['tokens_per_s']:.1f} tokens/s")
+    for name, costs in trace.costs.items():
+        v = ", ".join(f"v({places - 1}) {ratio:.2f}" for places, ratio in costs.verify_cost)
+        print(f"costs of {name}, in target passes: c {costs.cost_ratio:.2f}, {v}")
     if found["speed_up"]:
         alone = found["target_alone_tokens_per_s"]
         print(f"target alone {alone:.1f} tokens/s: speed-up {found['speed_up']:.2f}×; {verdict(trace.baseline)}")

@@ -96,6 +96,7 @@ def _specviz(pair: Pair, ids: list[int], settings: RunSettings) -> dict[str, flo
         "recording": sum(step.record_s for step in run.steps) / decoding,
         "accepted": counts.acceptance_rate.part,
         "tested": counts.acceptance_rate.whole,
+        "drafted": counts.drafted,
         "passes": counts.steps,
         "draft_ms": 1e3 * sum(s.draft_s for s in run.steps) / max(1, counts.drafted),
         "verify_ms": 1e3 * sum(s.verify_s for s in run.steps) / counts.steps,
@@ -164,7 +165,8 @@ def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             f"{here['accepted'] / here['tested']:.2f} of {here['tested']:.0f} tested" if here["tested"] else "no drafts"
         )
         print(
-            f"  {name!s:14} {ratio:.2f}× the target alone, α {share}, {here['tokens'] / here['passes']:.2f} tokens a pass"
+            f"  {name!s:14} {ratio:.2f}× the target alone, α {share}, "
+            f"{here['drafted'] / here['passes']:.2f} drafted and {here['tokens'] / here['passes']:.2f} tokens a pass"
         )
     return result | {"recording": recording}
 

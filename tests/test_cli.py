@@ -31,9 +31,32 @@ def test_at_temperature_0_the_tick_is_printed(capsys):
     assert "writes the same 5 tokens" in capsys.readouterr().out
 
 
+def test_a_run_is_made_again_from_the_costs_in_its_trace(tmp_path, capsys):
+    first, again = tmp_path / "first.json", tmp_path / "again.json"
+    more = ("--prompt-ids", "5,10,3", "--max-new-tokens", "30", "--draft-length", "cost-aware", "--k", "6")
+    assert run(*more, "--json", str(first)) == 0
+    out = capsys.readouterr().out
+    assert "costs of sampling, in target passes: c " in out and "a pass; block efficiency" in out and "drafted " in out
+    assert run(*more, "--costs", str(first), "--json", str(again)) == 0
+    one, other = (Trace.from_json(path.read_text()) for path in (first, again))
+    assert one.costs == other.costs != {} and [s.k for s in one.steps] == [s.k for s in other.steps]
+
+
+def test_a_draft_length_and_its_knob(tmp_path, capsys):
+    path = tmp_path / "trace.json"
+    options = ("--draft-length", "confidence", "--option", "confidence_threshold=1", "--json", str(path))
+    assert run("--prompt", "w1", *options, "--max-new-tokens", "9") == 0
+    trace = Trace.from_json(path.read_text())
+    assert {len(s.tokens) for s in trace.steps[:-1]} == {1} and trace.steps[0].draft_stop == "confidence"
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        (("--prompt", "w1", "--draft-length", "magic"), "no draft length named"),
+        (("--prompt", "w1", "--option", "confidence_threshold=x"), "confidence threshold must be"),
+        (("--prompt", "w1", "--costs", "missing.json"), "cannot be read"),
+        (("--prompt", "w1", "--costs", "README.md"), "not a complete"),
         (("--prompt", "w1", "--k", "2.5"), "K must be a whole number"),
         (("--prompt", "w1", "--k", "x"), "K must be a whole number"),
         (("--prompt", "w1", "--strategy", "magic"), "no strategy named"),

@@ -13,7 +13,7 @@ from specviz import baseline, engine
 from specviz.drafting import STRATEGIES
 from specviz.engine import Run
 from specviz.metrics.summary import summary
-from specviz.settings import RunSettings, SpecvizError
+from specviz.settings import RunSettings, SpecvizError, options_of
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.views import wire
@@ -63,12 +63,15 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
         target: str = "default",
         draft: str = "",
         dtype: str = "auto",
+        draft_length: str = "fixed",
+        options: str = "",
     ) -> Iterator[dict[str, Any]]:
         """Run speculative decoding and stream one record per step, then one for the end.
 
         A step record has event "step", its index, the text so far, emitted ids, and the step as the page gets it
         (`wire`, a JSON text). The last record has event "end", the whole text, all ids and the stop reason. `stop` holds
-        one stop string a line. Every value is checked; an error is one sentence that says what to do.
+        one stop string a line, `options` one knob of the strategy or of the draft length a line, as NAME=NUMBER. Every
+        value is checked; an error is one sentence that says what to do.
         """
         asked = dict(locals())
         try:
@@ -110,12 +113,15 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
         dtype: str = "auto",
         measure_alone: bool = False,
         with_trace: bool = True,
+        draft_length: str = "fixed",
+        options: str = "",
     ) -> str:
         """Run speculative decoding to its end and return one JSON text with a "summary" and the whole "trace".
 
         The summary holds the text, counts, acceptance rate, tokens per target pass and speed; with `measure_alone` also
         the speed-up over the target alone and whether both wrote the same. The trace has every drafted token's fate and
         probabilities, about 250 kB for 100 tokens; saved as a file, the page opens it. `stop`: one stop string a line.
+        `options`: one knob of the strategy or of the draft length a line, as NAME=NUMBER.
         """
         asked = dict(locals())
         try:
@@ -139,7 +145,8 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
 def settings_of(asked: Mapping[str, Any]) -> RunSettings:
     """Checked settings from an endpoint's arguments; those that are no settings are left alone."""
     fields = {name: asked[name] for name in RunSettings.__dataclass_fields__ if name in asked}
-    return RunSettings(**{**fields, "stop": lines(asked["stop"])})
+    options = options_of(str(asked["options"] or "").splitlines())
+    return RunSettings(**fields | {"stop": lines(asked["stop"]), "options": options})
 
 
 def lines(text: str) -> tuple[str, ...]:

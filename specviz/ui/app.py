@@ -7,13 +7,14 @@ waits: a driver is a generator that Gradio pulls, and a control only writes down
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 import plotly
 
-from specviz.drafting import STRATEGIES
+from specviz.drafting import own_knobs
 from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
 from specviz.ui import controls, links
@@ -22,12 +23,11 @@ from specviz.ui.comparing import CHOICES, USUAL, Comparing
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
-from specviz.ui.panel import ARRIVAL_JS, Panel, note
+from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, note
 from specviz.ui.presets import PRESETS
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor, Visitors
-from specviz.verification import RULES
 from specviz.views import page, wire
 
 PLOTLY = Path(plotly.__file__).parent / "package_data"
@@ -72,17 +72,24 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:
         values: dict[str, Any] = {}
         options: dict[str, gr.Slider] = {}
-        groups: dict[str, gr.Group] = {}
+        groups: dict[tuple[str, str], gr.Group] = {}
+
+        def knobs_of(name: str) -> None:
+            for label, entry in TABLES[name].items():
+                if entry.knobs:
+                    shown = label == getattr(controls.FIRST_SETTINGS, name)
+                    with gr.Group(visible=shown) as groups[name, label]:
+                        options.update(controls.own_knobs(entry))
+
         with gr.Sidebar(width=300, elem_id="sv-side"):
             gr.HTML(TITLE, padding=False)
             preset = controls.preset_menu()
             values["prompt"] = controls.prompt_box()
             values["k"] = controls.setting("k")
             values["strategy"] = controls.strategy_menu()
-            for name, entry in STRATEGIES.items():
-                if entry.knobs:
-                    with gr.Group(visible=name == controls.FIRST_SETTINGS.strategy) as groups[name]:
-                        options |= controls.strategy_knobs(name)
+            knobs_of("strategy")
+            values["draft_length"] = controls.length_menu()
+            knobs_of("draft_length")
             values["temperature"] = controls.setting("temperature")
             values["speed"] = controls.speed_menu()
             with gr.Accordion("Sampling and rule", open=False):
@@ -172,10 +179,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             take(visitor_of(request), {"prompt": chosen.prompt, "chat": chosen.chat})
             return chosen.prompt, chosen.chat
 
-        def show_knobs(strategy: str) -> list[Any]:
-            explained = gr.update(info=STRATEGIES[strategy].help)
-            return [explained, *(gr.update(visible=name == strategy) for name in groups)]
-
         def arrive(arrival: str, request: gr.Request) -> list[Any]:
             visitor, found, say = panel.arrive(visitors, request.session_hash, arrival)
             take(visitor, found)
@@ -195,9 +198,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
 
         def own_pair(target: str, draft: str) -> Any:
             return panel.pair_update({"target": target or "", "draft": draft or ""})
-
-        def explain_rule(rule: str) -> Any:
-            return gr.update(info=RULES[rule].help)
 
         quick: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
         long: dict[str, Any] = {
@@ -219,8 +219,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         pause_button.click(pause, None, None, **quick)
         reset_button.click(reset, None, view, **quick)
         preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)
-        values["strategy"].input(show_knobs, values["strategy"], [values["strategy"], *groups.values()], **quick)
-        values["rule"].input(explain_rule, values["rule"], values["rule"], **quick)
+        for name in TABLES:
+            values[name].input(partial(panel.explain, name), values[name], [values[name], *groups.values()], **quick)
         for name, widget in zip(names, widgets, strict=True):
             # always_last: with the default the last position of a dragged slider can be lost
             # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
@@ -238,7 +238,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
 
 def take(visitor: Visitor, raw: dict[str, Any]) -> None:
     """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here."""
-    known = {name for entry in STRATEGIES.values() for name in entry.knobs}
+    known = own_knobs()
     for name, value in raw.items():
         if name in known:
             visitor.values["options"] = {**visitor.values.get("options", {}), name: value}

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.drafting import STRATEGIES
+from specviz.drafting import LENGTHS, STRATEGIES, Length, Strategy
 from specviz.models import catalogue
 from specviz.models.catalogue import MODELS, PAIRS
 from specviz.models.standing import standing
@@ -77,9 +77,15 @@ def strategy_menu() -> gr.Dropdown:
     )
 
 
-def strategy_knobs(strategy: str) -> dict[str, gr.Slider]:
-    """Sliders for the knobs that a strategy declares."""
-    return {name: slider(name, knob, knob.default) for name, knob in STRATEGIES[strategy].knobs.items()}
+def length_menu() -> gr.Dropdown:
+    """What decides how far each step drafts."""
+    chosen = FIRST_SETTINGS.draft_length
+    return menu("draft_length", list(LENGTHS), chosen, "How far to draft", LENGTHS[chosen].help)
+
+
+def own_knobs(entry: Strategy | Length) -> dict[str, gr.Slider]:
+    """Sliders for the knobs that an entry of a menu declares."""
+    return {name: slider(name, knob, knob.default) for name, knob in entry.knobs.items()}
 
 
 def rule_menu() -> gr.Dropdown:

@@ -13,10 +13,10 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
-from specviz.drafting import STRATEGIES
+from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
 from specviz.models.catalogue import MODELS, PAIRS
 from specviz.runtime import DTYPES
-from specviz.settings import KNOBS, Knob, RunSettings, SettingsError
+from specviz.settings import KNOBS, RunSettings, SettingsError
 from specviz.ui.controls import DEFAULT_PAIR, DRAWN
 from specviz.ui.drive import SPEEDS
 from specviz.verification import RULES
@@ -30,6 +30,7 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 TABLES: Mapping[str, Any] = {
     "strategy": STRATEGIES,
+    "draft_length": LENGTHS,
     "rule": RULES,
     "speed": SPEEDS,
     "dtype": ("auto", *DTYPES),
@@ -51,7 +52,7 @@ def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     refused: list[str] = []
     for name, value in raw.items():
         try:
-            if name in KNOBS or name in _own_knobs():
+            if name in KNOBS or name in own_knobs():
                 values[name] = _number(name, value)
             elif name in TABLES:
                 values[name] = _entry(name, value)
@@ -68,14 +69,10 @@ def told(refused: list[str]) -> str:
     return f"Not all of this link was taken: {refused[0]}{more}" if refused else ""
 
 
-def _own_knobs() -> dict[str, Knob]:
-    return {name: knob for entry in STRATEGIES.values() for name, knob in entry.knobs.items()}
-
-
 def _number(name: str, value: Any) -> float | None:
     if name == "seed" and value in (None, ""):
         return None  # a fresh one for each run
-    knob = KNOBS.get(name) or _own_knobs()[name]
+    knob = KNOBS.get(name) or own_knobs()[name]
     for kind in (int, float):
         if isinstance(value, str):
             with suppress(ValueError):  # what is no number is refused by the knob
@@ -87,7 +84,8 @@ def _number(name: str, value: Any) -> float | None:
 def _entry(name: str, value: Any) -> str:
     if isinstance(value, str) and value in TABLES[name]:
         return value
-    raise SettingsError(f"There is no {name} named {_short(value)}; known are {', '.join(TABLES[name])}.")
+    kind = name.replace("_", " ")
+    raise SettingsError(f"There is no {kind} named {_short(value)}; known are {', '.join(TABLES[name])}.")
 
 
 def _truth(value: Any) -> bool:

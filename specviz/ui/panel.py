@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 
-from specviz.drafting import STRATEGIES
+from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import PAIRS
 from specviz.models.standing import standing
 from specviz.ui import controls, links
@@ -34,11 +34,17 @@ ARRIVAL_JS = """() => {
     return [JSON.stringify({ run, query: location.search })];
 }"""
 
+TABLES: Mapping[str, Mapping[str, Any]] = {"strategy": STRATEGIES, "draft_length": LENGTHS, "rule": RULES}
+"""Menus whose entries explain themselves."""
+
 
 class Panel:
-    """The widgets by the names of what they set, the groups that hold a strategy's own, and the menu of pairs."""
+    """The widgets by the names of what they set, the groups that hold an entry's own knobs, by menu and entry, and the
+    menu of pairs."""
 
-    def __init__(self, widgets: Mapping[str, Any], groups: Mapping[str, gr.Group], pair: gr.Dropdown) -> None:
+    def __init__(
+        self, widgets: Mapping[str, Any], groups: Mapping[tuple[str, str], gr.Group], pair: gr.Dropdown
+    ) -> None:
         self.names = list(widgets)
         self.widgets = list(widgets.values())
         self.groups = dict(groups)
@@ -52,18 +58,25 @@ class Panel:
 
     def put(self, values: Mapping[str, Any]) -> list[Any]:
         """Updates that put `values` in and leave the other controls as they are."""
-        tables: dict[str, Any] = {"strategy": STRATEGIES, "rule": RULES}
         updates = []
         for name in self.names:
             if name not in values:
                 updates.append(gr.update())
-            elif values[name] in tables.get(name, ()):
-                updates.append(gr.update(value=values[name], info=tables[name][values[name]].help))
+            elif values[name] in TABLES.get(name, ()):
+                updates.append(gr.update(value=values[name], info=TABLES[name][values[name]].help))
             else:
                 updates.append(gr.update(value=values[name]))
-        strategy = values.get("strategy")
-        updates += [gr.update() if strategy is None else gr.update(visible=strategy == g) for g in self.groups]
-        return [*updates, self.pair_update(values)]
+        return [*updates, *self.shown_groups(values), self.pair_update(values)]
+
+    def explain(self, name: str, entry: str) -> list[Any]:
+        """Updates for a menu that was turned to `entry` and for all groups."""
+        return [gr.update(info=TABLES[name][entry].help), *self.shown_groups({name: entry})]
+
+    def shown_groups(self, values: Mapping[str, Any]) -> list[Any]:
+        """Updates for the groups: of each menu in `values` its entry's own is shown."""
+        return [
+            gr.update(visible=values[name] == entry) if name in values else gr.update() for name, entry in self.groups
+        ]
 
     def pair_update(self, values: Mapping[str, Any]) -> Any:
         """The menu of pairs after target or draft were set."""

@@ -41,5 +41,5 @@ def told(name: str, trace: Trace) -> str:
     speedup = f"{counts.emitted / seconds / alone:.2f}×" if alone and seconds else "not measured"
     return (
         f"{name:14} {counts.emitted:4} tokens in {counts.steps:3} passes, acceptance {counts.acceptance_rate}, "
-        f"speed-up {speedup}"
+        f"drafted {counts.mean_draft_length} a pass, speed-up {speedup}"
     )

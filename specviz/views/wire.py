@@ -26,10 +26,12 @@ DIGITS = 4
 def step(record: StepRecord) -> dict[str, Any]:
     """One step without its candidates. Times in milliseconds."""
     s = record.settings
+    # what is usual is left out: K as set, where the draft length asked for another, and the draft length
+    chosen = {"ks": None if s.k == record.k else s.k, "dl": None if s.draft_length == "fixed" else s.draft_length}
     return {
         "i": record.index,
         "n": record.start,
-        "k": s.k,
+        "k": record.k,
         "st": s.strategy,
         "ru": s.rule,
         "T": s.temperature,
@@ -46,6 +48,7 @@ def step(record: StepRecord) -> dict[str, Any]:
         "o": _ms(record.other_s),
         "c": _ms(record.catch_up_s),
         "rec": _ms(record.record_s),
+        **{name: value for name, value in chosen.items() if value is not None},
     }
 
 

@@ -46,6 +46,15 @@ def test_predict_gives_the_last_record(client):
     assert last["event"] == "end" and last["text"] == records_of(client, **SETTINGS)[-1]["text"]
 
 
+def test_a_draft_length_with_its_knob_and_the_costs_in_the_trace(client):
+    *steps, _ = records_of(client, **SETTINGS, draft_length="confidence", options="confidence_threshold=1\n\n")
+    assert {len(json.loads(s["wire"])["tok"]) for s in steps} <= {0, 1}
+    asked = SETTINGS | {"draft_length": "cost-aware"}
+    answer = json.loads(client.predict(PROMPT, **asked, api_name="/run_trace"))
+    assert answer["trace"]["costs"]["sampling"]["cost_ratio"] > 0
+    assert 0 <= answer["summary"]["mean_draft_length"] <= 3
+
+
 def test_stop_strings_and_defaults(client):
     assert records_of(client)[-1]["stop"] == "length"
     end = records_of(client, **SETTINGS, stop="never written\\nthis\nF")[-1]
@@ -70,6 +79,11 @@ BAD = [
     ({"seed": -1}, "seed must be a whole number"),
     ({"strategy": "magic"}, "There is no strategy named 'magic'; choose one of"),
     ({"strategy": None}, "strategy must be a name"),
+    ({"draft_length": "magic"}, "There is no draft length named 'magic'; choose one of"),
+    ({"draft_length": None}, "draft_length must be a name"),
+    ({"options": "confidence_threshold=2"}, "confidence threshold must be a number from 0 to 1"),
+    ({"options": "children=nan"}, "children must be a whole number"),
+    ({"options": "magic=1"}, "No strategy has a knob named 'magic'"),
     ({"rule": "magic"}, "There is no rule named 'magic'; choose one of"),
     ({"chat": "yes"}, "chat must be on or off"),
     ({"target": "missing"}, "There is no model named missing"),

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from specviz.drafting import STRATEGIES
+from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
 from specviz.ui import gallery, links
 from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
 
@@ -14,7 +14,7 @@ from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa
 def test_every_setting_is_read_from_an_address():
     values, refused = links.read(
         "?prompt=Hello%20you&strategy=greedy&k=8&temperature=0&top_k=5&top_p=0.9&repetition_penalty=1.2&max_new_tokens=20"
-        "&seed=9&chat=0&stop=a%0Ab&rule=token%20matching&target=gpt2-xl&draft=distilgpt2&dtype=float32&speed=2%20steps%2Fs"
+        "&seed=9&draft_length=cost-aware&chat=0&stop=a%0Ab&rule=token%20matching&target=gpt2-xl&draft=distilgpt2&dtype=float32&speed=2%20steps%2Fs"
     )
     assert refused == []
     assert values == {
@@ -27,6 +27,7 @@ def test_every_setting_is_read_from_an_address():
         "repetition_penalty": 1.2,
         "max_new_tokens": 20,
         "seed": 9,
+        "draft_length": "cost-aware",
         "chat": False,
         "stop": "a\nb",
         "rule": "token matching",
@@ -37,10 +38,11 @@ def test_every_setting_is_read_from_an_address():
     }
 
 
-def test_knobs_of_strategies_come_along():
-    for name, entry in STRATEGIES.items():
-        for knob, declared in entry.knobs.items():
-            assert links.read(f"?{knob}={declared.low}")[0] == {knob: declared.low}, (name, knob)
+def test_knobs_of_strategies_and_draft_lengths_come_along():
+    for knob, declared in own_knobs().items():
+        assert links.read(f"?{knob}={declared.low}")[0] == {knob: declared.low}, knob
+    entries = [*STRATEGIES.values(), *LENGTHS.values()]
+    assert len(own_knobs()) == sum(len(entry.knobs) for entry in entries)  # no two of one name
 
 
 @pytest.mark.parametrize(
@@ -55,6 +57,8 @@ def test_knobs_of_strategies_come_along():
         ("max_new_tokens=1" + "0" * 30, "new tokens must be"),
         ("seed=-5", "seed must be"),
         ("strategy=magic", "There is no strategy named 'magic'"),
+        ("draft_length=magic", "There is no draft length named 'magic'; known are fixed, heuristic"),
+        ("confidence_threshold=2", "confidence threshold must be a number from 0 to 1"),
         ("rule=__class__", "There is no rule named"),
         ("dtype=int8", "There is no dtype named"),
         ("speed=fast", "There is no speed named"),
@@ -183,3 +187,26 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     visit.write_in("target", "evil")
     visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
     assert chosen() == "own choice"
+
+
+def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):  # noqa: F811
+    first = open_tab(desk)
+    assert not first.page.locator("#sv-confidence-threshold").is_visible()
+    first.choose("draft-length", "confidence")
+    first.until("() => document.querySelector('#sv-confidence-threshold')?.checkVisibility()")
+    first.slide("confidence-threshold", 1)
+    link = link_of(first)
+    assert "draft_length=confidence" in link and "confidence_threshold=1" in link
+    second = open_tab(desk, url=link)
+    second.until("() => document.querySelector('#sv-confidence-threshold')?.checkVisibility()")
+    assert "At most K" in second.page.locator("#sv-draft-length").text_content()
+    second.press("play")
+    second.wait_state("Finished")
+    assert second.output() == expected(draft_length="confidence", options={"confidence_threshold": 1})
+    second.choose("draft-length", "heuristic")
+    second.until("() => !document.querySelector('#sv-confidence-threshold')?.checkVisibility()")
+    second.press("reset")
+    second.wait_state("No run yet")
+    second.press("play")
+    second.wait_state("Finished")
+    assert second.output() == expected(draft_length="heuristic")

@@ -86,6 +86,12 @@ def test_times_are_in_milliseconds_and_settings_come_along():
     assert (step["i"], step["n"], step["pos"], step["ds"], step["stop"]) == (1999, 6543, 5, "k", None)
 
 
+def test_a_k_that_was_chosen_comes_with_the_one_that_was_set_and_by_whom():
+    adapted = wire.step(replace(a_step([], token(Fate.BONUS), draft_length="cost-aware"), asked=0))
+    assert (adapted["k"], adapted["ks"], adapted["dl"]) == (0, 4, "cost-aware")
+    assert {"ks", "dl"}.isdisjoint(wire.step(FOUR)) and {"ks", "dl"}.isdisjoint(wire.step(replace(FOUR, asked=4)))
+
+
 def test_a_line_break_is_counted_last():
     assert wire.step(a_step([], token(Fate.BONUS, "\n\n")))["ex"] == [
         48215,
