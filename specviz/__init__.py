@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from specviz.drafting import STRATEGIES
+    from specviz.drafting import LENGTHS, STRATEGIES
     from specviz.engine import run, steps
     from specviz.models.loading import load_pair
     from specviz.settings import RunSettings, SpecvizError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from specviz.verification import RULES
 
 _HOME = {
+    "LENGTHS": "specviz.drafting",
     "RULES": "specviz.verification",
     "STRATEGIES": "specviz.drafting",
     "RunSettings": "specviz.settings",
@@ -29,7 +30,7 @@ _HOME = {
     "steps": "specviz.engine",
 }
 
-__all__ = ["RULES", "STRATEGIES", "RunSettings", "SpecvizError", "Trace", "load_pair", "run", "steps"]
+__all__ = ["LENGTHS", "RULES", "STRATEGIES", "RunSettings", "SpecvizError", "Trace", "load_pair", "run", "steps"]
 
 
 def __getattr__(name: str) -> Any:

@@ -38,7 +38,7 @@ def deepest(step):
 
 
 CHEAP = dict.fromkeys(
-    ("greedy", "sampling", "beam search, width 2", "dynamic tree, children 3, tree_size 12", "prompt lookup, ngram 3"),
+    ("greedy", "sampling", "beam search, width 2", "dynamic tree, children 4, tree_size 12", "prompt lookup, ngram 3"),
     Costs(0.05, ((1, 1.0), (9, 1.3))),
 ) | {"sampled tree, siblings 2, replacement 0": Costs(0.05)}
 """Costs under which drafting pays, so that "cost-aware" drafts; what a tiny model measures would never."""

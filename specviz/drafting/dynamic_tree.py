@@ -22,7 +22,7 @@ from specviz.drafting.tree import MAX_NODES
 from specviz.settings import Knob, RunSettings
 
 CHILDREN = Knob(
-    "children", 3, 1, 8, 1, "Likeliest continuations looked at of each token, and tokens continued a place.", whole=True
+    "children", 4, 1, 8, 1, "Likeliest continuations looked at of each token, and tokens continued a place.", whole=True
 )
 SIZE = Knob(
     "tree size",
