@@ -4,7 +4,7 @@ Measured when a run first needs it, once per pair, strategy and its knobs in a p
 short passes of the target and 4 drafts, medians after a warm-up round. A run keeps the numbers it was given
 (`Trace.costs`): two runs with the same numbers, seed and settings are the same run, whatever a clock says meanwhile.
 
-Example: ``measured(pair, settings).verify(5)`` is v(4): 1.14 for the default target on two cores.
+Example: ``measured(pair, settings).verify_cost`` has (5, 1.14), v(4), for the default target on two cores.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from specviz.coins import coins_of
 from specviz.drafting import STRATEGIES, Readers
 from specviz.drafting.length import Price
+from specviz.metrics.theory import interpolated
 from specviz.models.cached import CachedModel
 from specviz.records import Costs
 from specviz.runtime import Clock
@@ -54,7 +55,7 @@ def prices(kept: dict[str, Costs], pair: Pair, settings: RunSettings) -> Price:
         if name not in kept:
             kept[name] = measured(pair, settings)
         nodes = STRATEGIES[settings.strategy].nodes(k, settings) if k else 0
-        return k * kept[name].cost_ratio + kept[name].verify(nodes + 1)
+        return k * kept[name].cost_ratio + interpolated(kept[name].verify_cost)(nodes)
 
     return price
 

@@ -25,6 +25,7 @@ SHOWN: Mapping[str, tuple[str, str]] = {
     "acceptance_rate": ("α", "{:.2f}"),
     "tested": ("of tested", "{:.0f}"),
     "drafted_share": ("of drafted", "{:.2f}"),
+    "mean_draft_length": ("drafted a pass", "{:.2f}"),
     "block_efficiency": ("τ", "{:.2f}"),
     "cost_ratio": ("c", "{:.3f}"),
     "verify_ratio": ("v", "{:.2f}"),

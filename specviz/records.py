@@ -104,7 +104,8 @@ class Costs:
     """What drafting and verifying cost, in target passes over one place; measured once and frozen for a run.
 
     `cost_ratio` c: drafting one place. `verify_cost` v: pairs of (places, cost of one pass over them), from (1, 1.0) on
-    by rising places. The textbook's costs are ``Costs(c)``: v = 1 however many places. Raises SettingsError.
+    by rising places (`metrics.theory.interpolated` makes a function of them).
+    The textbook's costs are ``Costs(c)``: v = 1 however many places. Raises SettingsError.
     """
 
     cost_ratio: float
@@ -117,14 +118,6 @@ class Costs:
             raise SettingsError("Costs must be numbers: c at least 0 and each v above 0.")
         if places != sorted(set(places)) or places[0] != 1:
             raise SettingsError("The places of verify_cost must rise from 1.")
-
-    def verify(self, places: int) -> float:
-        """v: one pass over `places` places; on a line between those measured, and on the last line beyond them."""
-        if len(self.verify_cost) == 1:
-            return self.verify_cost[0][1]
-        after = next((i for i, (n, _) in enumerate(self.verify_cost) if n >= places), len(self.verify_cost) - 1)
-        (n0, v0), (n1, v1) = self.verify_cost[max(0, after - 1) : max(0, after - 1) + 2]
-        return v0 + (v1 - v0) * (places - n0) / (n1 - n0)
 
 
 @dataclass(frozen=True, slots=True)

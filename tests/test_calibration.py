@@ -16,15 +16,19 @@ from tests.conftest import table_model
 PROMPT = [1, 2, 3, 1, 2, 4]
 SETTINGS = RunSettings(strategy="sampling", k=6, draft_length="cost-aware", max_new_tokens=60)
 
+WIDE = RunSettings(strategy="beam search", options={"width": 3})
+
 
 def seen(trace):
     return [(s.asked, s.tokens, s.extra, s.emitted_ids, s.draft_stop) for s in trace.steps]
 
 
-def test_v_is_on_a_line_between_what_was_measured_and_beyond():
-    costs = Costs(0.1, ((1, 1.0), (3, 1.2), (5, 1.3)))
-    assert [costs.verify(n) for n in (1, 2, 3, 4, 5, 7)] == pytest.approx([1, 1.1, 1.2, 1.25, 1.3, 1.4])
-    assert Costs(0.1).verify(33) == 1
+def test_a_step_is_priced_by_drafts_and_by_places_on_a_line_between_what_was_measured():
+    measured = Costs(0.1, ((1, 1.0), (3, 1.2), (5, 1.3)))
+    chain = calibration.prices({"greedy": measured}, None, RunSettings(strategy="greedy"))
+    assert [chain(k) for k in (0, 1, 2, 3, 4, 6)] == pytest.approx([1, 1.2, 1.4, 1.55, 1.7, 2.0])
+    beams = calibration.prices({"beam search, width 3": measured}, None, WIDE)
+    assert beams(1) == pytest.approx(0.1 + 1.25) and beams(2) == pytest.approx(0.2 + 1.4)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def best_k(acceptance: Sequence[float], price: Price) -> int:
     for k, chance in enumerate(acceptance, start=1):
         reached *= chance
         tokens += reached
-        if (here := tokens / price(k)) > speed:
+        if (here := tokens / price(k)) > speed * (1 + 1e-12):
             best, speed = k, here
     return best
 

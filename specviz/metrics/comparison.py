@@ -21,7 +21,8 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str) -> pd.DataFrame:
     """One row a lane, over all its traces (one a prompt); NA where there is no denominator or nothing was measured.
 
     `alone`: the lane of the target by itself. `acceptance_rate` of tested places, `drafted_share` of drafted tokens,
-    `block_efficiency` tokens a target pass; `cost_ratio` c: one draft pass ÷ one target pass over one place;
+    `mean_draft_length` and `block_efficiency`: tokens drafted and tokens emitted a target pass;
+    `cost_ratio` c: one draft pass ÷ one target pass over one place;
     `verify_ratio` v: a verifying pass ÷ the same; `speed_up`: tokens/s ÷ those of the target alone.
     `same`: whether every output at temperature 0 was the target's own; NA where that was not compared.
     """
@@ -43,6 +44,7 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str) -> pd.DataFrame:
             "tested": counts.acceptance_rate.whole,
             "acceptance_rate": counts.acceptance_rate.value,
             "drafted_share": counts.drafted_share.value,
+            "mean_draft_length": counts.mean_draft_length.value,
             "block_efficiency": counts.block_efficiency.value,
             "cost_ratio": median(passes) / single if passes and single else None,
             "verify_ratio": median([s.verify_s for s in steps]) / single if steps and single else None,

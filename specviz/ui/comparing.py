@@ -90,6 +90,7 @@ def _sorted(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
 
 def _words(settings: RunSettings) -> str:
     return (
-        f"K = {settings.k}, temperature {settings.temperature:g}, up to {settings.max_new_tokens} tokens, "
+        f"K = {settings.k}, draft length {settings.draft_length}, temperature {settings.temperature:g}, "
+        f"up to {settings.max_new_tokens} tokens, "
         f"rule {settings.rule}, seed {settings.seed}: the same coins for all, the lanes took turns."
     )

@@ -24,6 +24,10 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
         "of drafted",
         "Accepted ÷ all drafted tokens, untested ones included; falls with K although the models are unchanged.",
     ),
+    "mean_draft_length": (
+        "drafted a pass",
+        "Drafted tokens ÷ passes of the target; a high α with few drafted is no feat.",
+    ),
     "block_efficiency": ("tokens a pass τ", "Tokens of the output ÷ passes of the target."),
     "cost_ratio": ("draft cost c", "Median time of one draft pass ÷ median time of a target pass over one place."),
     "verify_ratio": ("verify cost v", "Median time of a verifying pass ÷ median time of a target pass over one place."),
@@ -69,6 +73,7 @@ def _cell(row: Mapping[str, object], name: str) -> str:
     over = {
         "acceptance_rate": f"{row['accepted']} of {row['tested']}",
         "drafted_share": f"of {row['drafted']}",
+        "mean_draft_length": f"{row['drafted']} in {row['target_passes']}",
         "block_efficiency": f"{row['tokens']} in {row['target_passes']}",
     }.get(name)
     form = {"tokens_per_s": ".1f", "speed_up": ".2f", "cost_ratio": ".2f", "verify_ratio": ".2f"}.get(name, ".2f")

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from specviz import engine
+from specviz import calibration, engine
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.drafting.length import PROBE_EVERY, WholeDrafts, acceptance_by_place, accepted_whole, best_k
+from specviz.metrics import theory
 from specviz.models.pair import Pair
 from specviz.records import Costs, Fate, StepRecord, TokenRecord
 from specviz.settings import MAX_K, RunSettings, SettingsError
@@ -126,12 +127,10 @@ def test_a_drafter_without_a_model_goes_to_k(pair):
     ],
 )  # fmt: skip
 def test_the_best_k_of_the_textbook(alpha, c, k, speed_up):
-    def price(k):
-        return k * c + Costs(c).verify(k + 1)
-
-    assert best_k([alpha] * MAX_K, price) == k or (alpha, c) == (0.5, 0.2)  # there 1 and 2 are equals but for rounding
-    tokens = (1 - alpha ** (k + 1)) / (1 - alpha)
-    assert tokens / price(k) == pytest.approx(speed_up, abs=0.005)
+    settings = RunSettings(strategy="greedy")
+    price = calibration.prices({"greedy": Costs(c)}, None, settings)
+    assert best_k([alpha] * MAX_K, price) == k == theory.best_k(alpha, c)  # of equals (α = .5, c = .2) the smallest
+    assert theory.expected_by_place([alpha] * k) / price(k) == pytest.approx(speed_up, abs=0.005)
 
 
 def test_no_k_pays_where_acceptance_is_below_the_cost_and_the_least_of_equals_is_taken():
