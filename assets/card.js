@@ -3,6 +3,9 @@
 // tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
 // there. Drawn for the last step on screen only.
 
+// In widths of the type: names of the rows, the result, and the least and most for one drafted token (card.css).
+const NAMES = 4.4, RESULT = 6.6, NARROW = 5.25, WIDE = 9;
+
 function makeCard(host, store, ask) {
   const card = el('section', 'sv-card');
   card.setAttribute('aria-label', 'Step card');
@@ -14,10 +17,11 @@ function makeCard(host, store, ask) {
   add(card, top);
   host.append(card);
   const tree = makeTree(card, (j) => choose(j), (j) => tip(j));
-  card.append(scroll);
+  const sides = makeSides(scroll, 'tokens');
+  add(card, sides.bar, scroll);
   const place = makePlace(card);
   // cells: what of the lanes belongs to which token, and from which part of a step on it is known
-  let step = null, chosen = 0, heads = [], cells = [];
+  let step = null, chosen = 0, heads = [], cells = [], room = null;
 
   function choose(j) {
     chosen = j;
@@ -40,9 +44,21 @@ function makeCard(host, store, ask) {
     return node;
   }
 
+  // Width of a column of drafted tokens: whole columns only, so that none is cut where the box ends. Measured anew when
+  // the box or its type changes, not for every step.
+  function fit(count) {
+    room ||= { wide: scroll.clientWidth, size: parseFloat(getComputedStyle(scroll).fontSize) || 13 };
+    const { wide, size } = room, before = NAMES * size, after = RESULT * size, free = wide - before - after;
+    const most = Math.max(1, Math.floor(free / (NARROW * size))), column = Math.min(WIDE * size, free / Math.min(most, count || 1));
+    scroll.style.setProperty('--sv-column', column + 'px');
+    const starts = Array.from({ length: count }, (_, i) => before + i * column);
+    sides.set(count > most ? { starts, ends: starts.map((x) => x + column), before, after } : null);
+  }
+
   function row(table, name, explain, order, known, contents, last, cls) {
     const tr = el('tr', cls), th = el('th', '', name);
     th.scope = 'row';
+    th.tabIndex = 0;
     th._tip = () => [name, explain];
     tr.append(th);
     contents.forEach((content, i) => {
@@ -102,6 +118,7 @@ function makeCard(host, store, ask) {
     }
     lane('fate', 'What became of the token.', 'verdict', verdict, ex && verdict(ex), 'sv-lane-fate');
     scroll.replaceChildren(table);
+    fit(order.length);
     tree.draw(step);
   }
 
@@ -110,6 +127,12 @@ function makeCard(host, store, ask) {
     const rejected = step.tok.findIndex((t) => t[FATE] === 'r');
     if (rejected >= 0) return rejected;
     return step.ex ? -1 : step.tok.length - 1;
+  }
+
+  function rest() {
+    const j = first();
+    choose(j);
+    sides.show(heads.findIndex(([at]) => at === j));
   }
 
   return {
@@ -121,6 +144,7 @@ function makeCard(host, store, ask) {
         setText(title, store.head ? 'Only the prompt so far' : 'Step card');
         setText(sub, store.head ? 'Press Step: the draft proposes, the target checks.' : 'Each step of a run is taken apart here.');
         scroll.replaceChildren();
+        sides.set(null);
         tree.draw(null);
         place.clear();
         return;
@@ -130,11 +154,10 @@ function makeCard(host, store, ask) {
       title.replaceChildren(text('Step ' + (step.i + 1)),
         text(' · ' + (step.tok.length ? kept.accepted + ' of ' + step.tok.length + ' drafted kept, ' : 'no draft, ') +
           plural(kept.tokens, 'token') + ' out'));
-      if (changed) title.append(text(' ' + changed, 'sv-badge'));
-      if (SHORT_DRAFT[step.ds]) title.append(text(' ' + SHORT_DRAFT[step.ds], 'sv-badge'));
+      for (const badge of [changed, SHORT_DRAFT[step.ds]]) if (badge) title.append(' ', text(badge, 'sv-badge'));
       setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));
       lanes();
-      choose(first());
+      rest();
       ask(step);
     },
     // Details of the step on the card have come.
@@ -155,6 +178,14 @@ function makeCard(host, store, ask) {
       if (view && some(view.at) && view.at !== chosen && view.of(view.at) === 'done') choose(view.at);
       card.classList.toggle('sv-untold', !!view && !view.open);
     },
-    settle() { if (step && (step.ex || step.tok.length)) choose(first()); },
+    settle() { if (step && (step.ex || step.tok.length)) rest(); },
+    // The box or its type has another size now.
+    resize() {
+      room = null;
+      if (!step) return;
+      fit(heads.filter(([j]) => j >= 0).length);
+      tree.draw(step);
+      tree.select(chosen);
+    },
   };
 }

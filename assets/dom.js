@@ -38,11 +38,21 @@ function prob(x) {
   return x >= 0.0005 ? x.toFixed(3) : x.toExponential(0).replace('e-', 'e−');
 }
 
-// Two numbers with as many digits as it takes to tell them apart: a coin beside its threshold.
+// A number between 0 and 1 that never looks like either: as many digits as that takes.
+function inside(n, digits) {
+  if (n === 0 || n === 1) return String(n);
+  if (n < 0.00005 && n < 0.5 * 10 ** -digits) return n.toExponential(0).replace('e-', 'e−');
+  while (digits < 16 && [0, 1].includes(Number(n.toFixed(digits)))) digits++;
+  return n.toFixed(digits);
+}
+
+// Two of them with as many digits as it takes for what is printed to compare as they do: a coin beside its threshold.
+// Example: apart(0.16, 0.0004) is ['0.16', '0.0004'], and apart(0.78, 0.9996) is ['0.78', '0.9996'].
 function apart(a, b) {
-  for (let digits = 2; digits <= 6; digits++) {
-    const [x, y] = [a, b].map((n) => (n === 0 || n === 1 ? String(n) : n.toFixed(digits)));
-    if (x !== y || a === b) return [x, y];
+  const value = (text) => Number(text.replace('−', '-'));
+  for (let digits = 2; digits <= 16; digits++) {
+    const pair = [inside(a, digits), inside(b, digits)];
+    if (Math.sign(value(pair[0]) - value(pair[1])) === Math.sign(a - b)) return pair;
   }
   return [String(a), String(b)];
 }

@@ -44,8 +44,10 @@ function makeHeadline(host, store) {
     ] : ['Block efficiency τ = tokens ÷ target passes']),
     speed: figure('speed', (f) => f.speedup ? [
       'Speed-up = ' + f.rate.toFixed(1) + ' ÷ ' + f.alone.toFixed(1) + ' tokens per second = ' + fixed(f.speedup, 2),
-      'The same target decoding alone: same prompt, same sampler, both warmed up, loading and prompt kept out. ' +
-        'Below 1 means that drafting cost more than it saved.',
+      'This run: ' + plural(f.tokens, 'token') + ' at ' + f.rate.toFixed(1) + ' a second. The same target alone: ' +
+        plural(store.baseline.n, 'token') + ' at ' + f.alone.toFixed(1) + ', with the same prompt and sampler, loading and prompt kept out.',
+      'Measured one after the other, on a machine that may have been busier in one: small differences mean nothing. ' +
+        'Below 1 drafting cost more than it saved.',
       sameText(store.baseline),
     ].filter(Boolean) : ['Speed-up = tokens per second of this run ÷ those of the target alone',
       'The target alone has not been timed on this prompt yet.',

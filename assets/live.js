@@ -20,7 +20,7 @@ function keepRun(run) {
 }
 
 function makeLive(store, view) {
-  let state = 'empty', say = '', progress = null, why = null, seq = null, floor = -1, filling = false, again = false;
+  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   let note = '', noteTimer = 0, aside = null, behind = {}, taken = false, source = {};
@@ -31,9 +31,11 @@ function makeLive(store, view) {
   };
   const can = (name) => typeof server !== 'undefined' && server && typeof server[name] === 'function';
 
-  function setState(next, words, part) {
+  // `to`: name of the pair to go back to, where the wanted one could not be loaded.
+  function setState(next, words, part, to) {
     state = next;
     say = words || '';
+    back = to || '';
     progress = some(part) ? part : null;
     view.state();
   }
@@ -98,7 +100,7 @@ function makeLive(store, view) {
     if (message.text !== undefined && message.text !== null) store.text = message.text;
     if (message.b) { store.baseline = message.b; view.baseline(); }
     if (message.why !== undefined) why = message.why;
-    if (message.state) setState(message.state, message.say, message.progress);
+    if (message.state) setState(message.state, message.say, message.progress, message.back);
     else if (message.say) setState(state, message.say, message.progress);
     if (count) view.steps(count);
     return count;
@@ -221,6 +223,6 @@ function makeLive(store, view) {
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,
-    facts: () => ({ state, say, progress, why, note }),
+    facts: () => ({ state, say, progress, why, back, note }),
   };
 }

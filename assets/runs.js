@@ -18,7 +18,8 @@ function makeRuns(row, root, store, live) {
     button('sv-run-open', 'Open run …', 'Open run …', () => picker.click()),
     button('sv-run-save', 'Save run', 'Save run', save),
     // the page around this view knows where its controls stand; it answers with an event
-    button('sv-run-link', 'Copy link', 'Copy link', () => trigger('link', {})));
+    button('sv-run-link', 'Copy link', 'Copy link', () => trigger('link', {})),
+    button('sv-run-text', 'Copy text', 'Copy text', copyOutput));
   add(panel, actions, el('div', 'sv-muted', 'A saved run can also be dropped onto this page.'),
     el('h3', '', 'Recordings'), list);
   add(box, opener, panel, picker);
@@ -35,7 +36,7 @@ function makeRuns(row, root, store, live) {
     if (list.children.length || !live.can('recordings')) return;
     try {
       for (const entry of await live.call('recordings', {})) {
-        const choose = button('sv-recording', '', entry.title, () => recording(entry.name));
+        const choose = button('sv-recording', '', '', () => recording(entry.name));
         add(choose, el('b', '', entry.title), el('span', '', entry.line));
         list.append(add(el('li'), choose));
       }
@@ -88,6 +89,12 @@ function makeRuns(row, root, store, live) {
     } catch { live.tell('The server cannot be reached, so the run cannot be saved now.'); }
   }
 
+  async function copyOutput() {
+    show(false);
+    if (store.text === null) return live.tell('Pause first: the whole text is there once the run rests.');
+    live.tell(await copyText(store.text) ? 'The text is copied.' : 'Copying is not allowed here; select the text in the ribbon instead.');
+  }
+
   // What stands as it usually does is left out; so is what a linked recording brings along.
   async function copyLink({ names, values, usual, most }) {
     const query = new URLSearchParams(), { name, chosen, controls } = live.source();
@@ -116,10 +123,14 @@ function makeRuns(row, root, store, live) {
     if (event.target.closest?.('#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
   }
 
-  panel.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
+  box.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || panel.hidden) return;
     show(false);
     opener.focus();
+  });
+  // left by the Tab key it would lie over what has the focus now
+  box.addEventListener('focusout', (event) => {
+    if (event.relatedTarget && !box.contains(event.relatedTarget)) show(false);
   });
   picker.addEventListener('change', () => {
     openFile(picker.files[0]);

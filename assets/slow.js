@@ -160,6 +160,7 @@ function makeSlow(host, store, parts, live) {
   function offerIt() {
     const speed = document.querySelector('#sv-speed input')?.value;
     offer.hidden = on || !!tale || !store.last() || !speed || speed === FULL;
+    host.classList.toggle('sv-offering', !offer.hidden);
   }
 
   function onClick(event) {

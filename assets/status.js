@@ -5,11 +5,14 @@ function makeStatus(host, store, live, replaying) {
   const line = el('div', 'sv-status'), pill = el('span', 'sv-pill'), words = el('span', 'sv-say'), pair = el('span', 'sv-pair');
   const track = el('div', 'sv-progress'), fill = el('div', 'sv-progress-fill'), voice = el('div', 'sv-sr');
   voice.setAttribute('aria-live', 'polite');
+  voice.setAttribute('aria-atomic', 'true');
+  const back = button('sv-back', 'Go back', 'Go back', () => trigger('back', {}));
+  back.hidden = true;
   track.setAttribute('role', 'progressbar');
   track.setAttribute('aria-label', 'Loading the models');
   track.hidden = true;
-  add(host, add(line, pill, words, pair), add(track, fill), voice);
-  let models = null, misses = 0, spoken = 0, timer = 0;
+  add(host, add(line, pill, words, back, pair), add(track, fill), voice);
+  let models = null, misses = 0, spoken = 0, spokenState = '', timer = 0;
 
   function facts() {
     const f = plain();
@@ -23,8 +26,8 @@ function makeStatus(host, store, live, replaying) {
     if (misses > 3) {
       return { state: 'offline', say: 'The server cannot be reached. What is on screen still works; reload the page to run again.' };
     }
-    if (['playing', 'paused', 'waiting', 'error', 'loading', 'measuring'].includes(f.state)) return f;
-    if (models && models.state === 'error') return { state: 'error', say: models.say || '' };
+    if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
+    if (models && models.state === 'error') return { state: 'unloaded', say: models.say || '' };
     if (loading) {
       const title = f.say.startsWith('“') ? f.say.slice(0, f.say.lastIndexOf(' — ')) : 'a recording of a real run';
       const note = f.state === 'recording' ? ' — meanwhile, ' + title : '';
@@ -41,9 +44,10 @@ function makeStatus(host, store, live, replaying) {
     timer = 0;
     spoken = performance.now();
     const f = store.figures(), now = facts();
-    const count = store.shown ? ' Step ' + store.shown + ': ' + plural(f.tokens, 'token') + ' so far' +
-      (f.tested ? ', ' + f.accepted + ' of ' + f.tested + ' tested drafts accepted.' : '.') : '';
-    setText(voice, (STATES[now.state] || now.state) + '.' + (now.say ? ' ' + now.say : '') + count);
+    spokenState = now.state;
+    const count = store.shown ? 'Step ' + store.shown + ': ' + plural(f.tokens, 'token') + ' so far' +
+      (f.tested ? ', ' + f.accepted + ' of ' + f.tested + (f.trees ? ' tested places' : ' tested drafts') + ' accepted' : '') : '';
+    setText(voice, sentences(STATES[now.state] || now.state, now.say, count));
   }
 
   return {
@@ -59,7 +63,10 @@ function makeStatus(host, store, live, replaying) {
       setText(words, f.say || '');
       const notes = (store.head?.pair?.notes || models?.pair?.notes || []).join(' ');
       if (pair.title !== notes) pair.title = notes;
-      setText(pair, pairWords(store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair));
+      const names = pairParts(store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
+      if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
+      back.hidden = !(f.back && f.state === 'refused');
+      if (!back.hidden) setText(back, 'Go back to ' + f.back);
       track.hidden = f.state !== 'loading' && f.state !== 'measuring';
       if (!track.hidden) {
         const known = some(f.progress);
@@ -68,9 +75,11 @@ function makeStatus(host, store, live, replaying) {
         if (known) track.setAttribute('aria-valuenow', String(Math.round(100 * f.progress)));
         else track.removeAttribute('aria-valuenow');
       }
-      root.classList.toggle('sv-has-error', f.state === 'error');
-      // at most every five seconds, or a reader would speak of nothing else
-      if (!timer) timer = setTimeout(speak, Math.max(50, spoken + 5000 - performance.now()));
+      root.classList.toggle('sv-has-error', ['error', 'refused', 'unloaded', 'offline'].includes(f.state));
+      // another state at once; steps at most every five seconds, or a reader would speak of nothing else
+      const news = f.state !== spokenState;
+      if (news) clearTimeout(timer);
+      if (news || !timer) timer = setTimeout(speak, news ? 50 : Math.max(50, spoken + 5000 - performance.now()));
     },
   };
 }
@@ -105,11 +114,6 @@ function makeLegend(host, root, store, onResize) {
   slow._tip = () => ['Slow steps', 'A step that is looked at, or made by Step, is told in order: draft, one target pass, verdicts, result. ' +
     'The run itself is never slowed, and any key or click ends the telling.'];
   const large = toggle('Large type', 'large', false, (on) => root.classList.toggle('sv-presenter', on));
-  const copy = button('', 'Copy text', 'Copy text', async () => {
-    const done = store.text !== null && await copyText(store.text);
-    setText(copy, done ? 'Copied' : store.text === null ? 'Pause first' : 'Not allowed here');
-    setTimeout(() => setText(copy, 'Copy text'), 1600);
-  });
-  add(host, add(row, list, add(el('div', 'sv-switches'), discarded, slow, large, copy)));
+  add(host, add(row, list, add(el('div', 'sv-switches'), discarded, slow, large)));
   return row;
 }

@@ -85,7 +85,7 @@ function makeTransport(host, store, live, onMove) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const at = event.target;
-    if (at.closest?.('input,textarea,select,[contenteditable]:not([contenteditable=false]),[role=slider],[role=tab],[role=listbox],[role=combobox],[role=option]')) return;
+    if (at.closest?.('input,textarea,select,[contenteditable]:not([contenteditable=false]),[role=slider],[role=tab],[role=listbox],[role=combobox],[role=option],[role=dialog]')) return;
     if (event.key === ' ' && at.closest?.('button,a,summary,[role=button]')) return;
     const act = {
       ' ': () => {

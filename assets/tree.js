@@ -27,7 +27,8 @@ function clip(text, room = LABEL) {
 
 function makeTree(host, onChoose, tipOf) {
   const box = el('div', 'sv-tree'), scroll = el('div', 'sv-tree-scroll'), note = el('div', 'sv-muted');
-  add(host, add(box, scroll, note));
+  const sides = makeSides(scroll, 'places');
+  add(host, add(box, sides.bar, scroll, note));
   box.hidden = true;
   let step = null, nodes = new Map(), edges = new Map(), rows = new Map(), depth = [];
 
@@ -53,7 +54,7 @@ function makeTree(host, onChoose, tipOf) {
     left[1] = left[0];
     for (let c = 1; c < wide.length; c++) left[c + 1] = left[c] + dot + wide[c] * em + 2.4 * size;
     const y = (j) => (row(j) + 0.5) * high + 2, x = (j) => left[column(j)];
-    const width = left[wide.length] - 2 * size, height = (Math.max(...rows.values()) + 1) * high + 4;
+    const width = left[wide.length] - 2.4 * size + 6, height = (Math.max(...rows.values()) + 1) * high + 4;
     const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': 'Drafted tree' });
     const lines = svg('g', { 'aria-hidden': 'true' });
     lines.append(svg('circle', { cx: 6, cy: high / 2 + 2, r: 4, class: 'sv-root-dot' }));
@@ -73,9 +74,10 @@ function makeTree(host, onChoose, tipOf) {
       picture.append(node);
     }
     scroll.replaceChildren(picture);
-    const kept = countStep(step).accepted;
-    setText(note, plural(step.tok.length, 'token') + ' drafted at ' + plural(Math.max(...depth), 'place') + ', ' + kept +
-      ' kept, ' + (step.tok.length - kept) + ' not. Dot: the draft model’s own probability.');
+    const columns = wide.map((w, c) => [left[c], left[c] + dot + w * em]).filter((c) => c);
+    sides.set(width > scroll.clientWidth + 6 ? { starts: columns.map((c) => c[0]), ends: columns.map((c) => c[1]), before: 0, after: 0 } : null);
+    setText(note, plural(step.tok.length, 'token') + ' at ' + plural(Math.max(...depth), 'place') +
+      '. Size of a dot: the draft model’s own probability.');
     const last = nodes.get(step.ex ? -1 : pathEnd(step.tok));
     if (last) scroll.scrollTop = Math.max(0, y(step.ex ? -1 : pathEnd(step.tok)) - 5 * high);
   }

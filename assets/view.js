@@ -36,6 +36,7 @@ function flush() {
 
 function relay() {
   parts.ribbon.relay();
+  parts.card.resize();
   parts.slow.drawn();
 }
 
@@ -84,7 +85,7 @@ add(root, top_, hero, lower);
 parts.tip = makeTip(root);
 parts.status = makeStatus(top_, store, live, () => parts.transport.replaying);
 parts.headline = makeHeadline(top_, store);
-parts.legend = makeLegend(hero, root, store, () => { relay(); parts.charts.retheme(); });
+parts.legend = makeLegend(hero, root, store, () => { relay(); parts.charts.resize(); });
 parts.ribbon = makeRibbon(hero, store, (shown) => { if (store.shown !== shown) { store.shown = shown; view.moved(true); } });
 parts.transport = makeTransport(hero, store, live, view.moved);
 parts.card = makeCard(lower, store, (step) => {
@@ -113,6 +114,8 @@ measure();
 new ResizeObserver(measure).observe(root);
 new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
+mendDrawer();
+mendMenus();
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

@@ -17,7 +17,7 @@ const SHORT_DRAFT = {
 
 const STATES = {
   empty: 'No run yet', loading: 'Loading', measuring: 'Measuring', playing: 'Running', paused: 'Paused', finished: 'Finished',
-  waiting: 'Waiting', error: 'Stopped by an error', recording: 'Recording', ready: 'Ready', offline: 'Offline',
+  waiting: 'Waiting', error: 'Stopped by an error', refused: 'Not done', unloaded: 'No models', recording: 'Recording', ready: 'Ready', offline: 'Offline',
   replay: 'Replaying',
 };
 
@@ -101,10 +101,15 @@ function stepTimes(step) {
   return parts.join(', ');
 }
 
-function pairWords(pair) {
-  if (!pair) return '';
+// Which models, in parts that a line may break between.
+function pairParts(pair) {
+  if (!pair) return [];
   const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
-  const parts = [name(pair.target) + (name(pair.draft) ? ' ← ' + name(pair.draft) : '')];
-  for (const key of ['dtype', 'device']) if (typeof pair[key] === 'string') parts.push(pair[key].replace('torch.', ''));
-  return parts.filter(Boolean).join(' · ');
+  const where = ['dtype', 'device'].flatMap((key) => (typeof pair[key] === 'string' ? [pair[key].replace('torch.', '')] : []));
+  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · ')].filter(Boolean);
+}
+
+// Whole sentences one after the other, as a voice needs them.
+function sentences(...texts) {
+  return texts.filter(Boolean).map((t) => t[0].toUpperCase() + t.slice(1) + (/[.!?…]$/.test(t) ? '' : '.')).join(' ');
 }

@@ -6,6 +6,7 @@ waits: a driver is a generator that Gradio pulls, and a control only writes down
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, note
-from specviz.ui.presets import PRESETS
+from specviz.ui.presets import OWN_PROMPT, PRESETS
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor, Visitors
@@ -44,11 +45,21 @@ THEME = gr.themes.Base(
     radius_size=gr.themes.sizes.radius_md,
     font=["ui-sans-serif", "system-ui", "sans-serif"],
     font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "DejaVu Sans Mono", "monospace"],
+).set(
+    # the theme's own primary button has 4.46:1 in light and 3.55:1 in dark, its footer 2.56:1; 4.5:1 can be read
+    button_primary_background_fill="*primary_600",
+    button_primary_background_fill_dark="*primary_600",
+    button_primary_background_fill_hover="*primary_700",
+    button_primary_background_fill_hover_dark="*primary_700",
+    body_text_color_subdued="*neutral_600",
+    body_text_color_subdued_dark="*neutral_400",
 )
 # on a narrow screen Gradio's sidebar lies over the page: there it begins closed
 CLOSE_DRAWER_ON_PHONES = (
     "() => { if (window.innerWidth < 769) document.querySelector('#sv-side.open .toggle-button')?.click(); }"
 )
+EXAMPLES = {preset.prompt: name for name, preset in PRESETS.items()}
+FOLLOW_PROMPT_JS = f"(prompt) => [({json.dumps(EXAMPLES)})[prompt] ?? {json.dumps(OWN_PROMPT)}]"
 LAUNCH: dict[str, Any] = {
     "theme": THEME,
     "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
@@ -138,7 +149,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             compared = gr.HTML("", elem_id="sv-compared", padding=False)
         told = gr.Textbox(visible=False)
 
-        panel = Panel(values | options, groups, pair)
+        panel = Panel(values | options, groups, pair, preset)
         names, widgets = panel.names, panel.widgets
 
         def visitor_of(request: gr.Request) -> Visitor:
@@ -174,8 +185,10 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             visitor.forget_run()
             return wire.pack({"m": "clear", "seq": visitor.next_seq()})  # what has a lower number is too late
 
-        def fill(name: str, request: gr.Request) -> tuple[str, bool]:
-            chosen = PRESETS[name]
+        def fill(name: str, request: gr.Request) -> tuple[Any, Any]:
+            chosen = PRESETS.get(name)
+            if chosen is None:  # the menu's own word for a prompt that is no example
+                return gr.update(), gr.update()
             take(visitor_of(request), {"prompt": chosen.prompt, "chat": chosen.chat})
             return chosen.prompt, chosen.chat
 
@@ -188,6 +201,12 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             found, _ = links.check(event._data or {})
             take(visitor_of(request), found)
             return panel.put(found)
+
+        def go_back(request: gr.Request) -> list[Any]:
+            visitor = visitor_of(request)
+            worked = dict(zip(("target", "draft", "dtype"), visitor.worked, strict=True))
+            take(visitor, worked)
+            return panel.put(worked)
 
         def choose_pair(name: str, request: gr.Request) -> list[Any]:
             if name not in PAIRS:
@@ -206,8 +225,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             "show_progress": "hidden",
             "api_visibility": "private",
         }
-        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, **long)
-        step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, trigger_mode="multiple", **long)
+        keep = panel.keep_js()
+        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **long)
+        step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, js=keep, trigger_mode="multiple", **long)
         alone_button.click(driven(drivers.measure), widgets, view, **long)
         load_button.click(driven(drivers.load), widgets, view, **long)
         models = [values["target"], values["draft"]]
@@ -217,6 +237,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         compare_button.click(compare, [rivals, *widgets], [compare_says, compared], **long)
         compare_stop.click(stop_comparing, None, None, **quick)
         pause_button.click(pause, None, None, **quick)
+        pause_button.click(None, widgets, None, js=keep, **quick)
         reset_button.click(reset, None, view, **quick)
         preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)
         for name in TABLES:
@@ -226,6 +247,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
             moved = widget.change if isinstance(widget, gr.Slider) else widget.input
             moved(setter(name), widget, None, trigger_mode="always_last", **quick)
+        # typed over, an example is none any more; told in the browser, for each key
+        values["prompt"].input(None, values["prompt"], preset, js=FOLLOW_PROMPT_JS, **quick)
+        view.back(go_back, None, panel.outputs, **quick).success(driven(drivers.load), widgets, view, **long)
         view.use(take_over, None, panel.outputs, **quick)
         view.link(None, widgets, None, js=panel.copy_js(), **quick)
         demo.load(arrive, told, [view, *panel.outputs], js=ARRIVAL_JS, **quick)

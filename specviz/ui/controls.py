@@ -17,7 +17,7 @@ from specviz.models.standing import standing
 from specviz.settings import KNOBS, Knob
 from specviz.ui.drive import SPEEDS
 from specviz.ui.gallery import FIRST_SETTINGS
-from specviz.ui.presets import FIRST, PRESETS
+from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
 from specviz.verification import RULES
 
 DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}
@@ -58,7 +58,7 @@ def menu(name: str, choices: Choices, value: str, label: str, info: str, **more:
 
 def preset_menu() -> gr.Dropdown:
     """Prompts to start from."""
-    return menu("preset", list(PRESETS), FIRST, "Example", "Fills the prompt below; edit it as you like.")
+    return menu("preset", [*PRESETS, OWN_PROMPT], FIRST, "Example", "Fills the prompt below; edit it as you like.")
 
 
 def prompt_box() -> gr.Textbox:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from specviz import baseline, engine
 from specviz.models.describe import describe
 from specviz.settings import SpecvizError
-from specviz.ui.shelf import Key, Shelf
+from specviz.ui.shelf import Key, NotLoaded, Shelf
 from specviz.ui.standins import Choice, Workshop
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
@@ -84,7 +84,8 @@ class Drivers:
             if visitor.taken > me:
                 yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
         except SpecvizError as error:
-            yield frame(visitor, state="error", say=str(error))
+            back = self._way_back(visitor) if isinstance(error, NotLoaded) else None
+            yield frame(visitor, state="refused", say=str(error), back=back)
         except Exception as error:  # shown to the visitor in a sentence and to the host in full
             log.exception("driving a run failed")
             what = (
@@ -175,7 +176,8 @@ class Drivers:
                 told = now
                 yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
         if wanted.pair is None:
-            raise SpecvizError(wanted.say)
+            raise NotLoaded(wanted.say)
+        visitor.worked = key_of(visitor)
         return wanted.pair
 
     def _read(self, visitor: Visitor, me: int, run: Run) -> Told[bool]:
@@ -184,6 +186,11 @@ class Drivers:
         while more and visitor.driver == me:
             more = yield from self._turn(visitor, me, lambda: engine.read(run))
         return more is False
+
+    def _way_back(self, visitor: Visitor) -> str | None:
+        """Name of the pair that was loaded last, None if it is no longer here."""
+        pair = self.shelf.loaded(visitor.worked)
+        return " ← ".join(model.name for model in (pair.target, pair.draft) if model) if pair else None
 
     def _turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
         """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""

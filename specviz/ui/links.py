@@ -65,8 +65,11 @@ def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 def told(refused: list[str]) -> str:
     """What a visitor reads about the refused ones."""
-    more = f" And {len(refused) - 1} more." if len(refused) > 1 else ""
-    return f"Not all of this link was taken: {refused[0]}{more}" if refused else ""
+    if len(refused) < 2:
+        return f"Not all of this link was taken: {refused[0]}" if refused else ""
+    # of several, what each should have been is enough
+    short = " ".join(sentence.partition("; ")[0].rstrip(".") + "." for sentence in refused)
+    return f"{len(refused)} settings of this link were not taken. {short}"
 
 
 def _number(name: str, value: Any) -> float | None:

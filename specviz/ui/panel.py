@@ -19,19 +19,21 @@ from specviz.models.standing import standing
 from specviz.ui import controls, links
 from specviz.ui.files import controls_of
 from specviz.ui.gallery import present, read
+from specviz.ui.presets import preset_of
 from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
 
-# what a page that has just been loaded knows: the run it showed before, and its own address
+# what a page that has just been loaded knows: the run it showed before, where the controls then stood, and its own address
 ARRIVAL_JS = """() => {
-    let run = '';
+    let run = '', controls = null;
     try {
         // the run of another address is not picked up: a link was opened in this tab, which is not a reload
         const here = (sessionStorage.getItem('specviz.address') || '') === location.search;
         run = here ? sessionStorage.getItem('specviz.run') || '' : '';
+        controls = run && JSON.parse(sessionStorage.getItem('specviz.controls'));
     } catch { /* storage is switched off */ }
-    return [JSON.stringify({ run, query: location.search })];
+    return [JSON.stringify({ run, controls, query: location.search })];
 }"""
 
 TABLES: Mapping[str, Mapping[str, Any]] = {"strategy": STRATEGIES, "draft_length": LENGTHS, "rule": RULES}
@@ -40,21 +42,26 @@ TABLES: Mapping[str, Mapping[str, Any]] = {"strategy": STRATEGIES, "draft_length
 
 class Panel:
     """The widgets by the names of what they set, the groups that hold an entry's own knobs, by menu and entry, and the
-    menu of pairs."""
+    menus of pairs and examples."""
 
     def __init__(
-        self, widgets: Mapping[str, Any], groups: Mapping[tuple[str, str], gr.Group], pair: gr.Dropdown
+        self,
+        widgets: Mapping[str, Any],
+        groups: Mapping[tuple[str, str], gr.Group],
+        pair: gr.Dropdown,
+        preset: gr.Dropdown,
     ) -> None:
         self.names = list(widgets)
         self.widgets = list(widgets.values())
         self.groups = dict(groups)
         self.pair = pair
+        self.preset = preset
         self.usual = [widget.value for widget in self.widgets]
 
     @property
     def outputs(self) -> list[Any]:
         """What `put` has updates for."""
-        return [*self.widgets, *self.groups.values(), self.pair]
+        return [*self.widgets, *self.groups.values(), self.pair, self.preset]
 
     def put(self, values: Mapping[str, Any]) -> list[Any]:
         """Updates that put `values` in and leave the other controls as they are."""
@@ -66,7 +73,8 @@ class Panel:
                 updates.append(gr.update(value=values[name], info=TABLES[name][values[name]].help))
             else:
                 updates.append(gr.update(value=values[name]))
-        return [*updates, *self.shown_groups(values), self.pair_update(values)]
+        preset = gr.update(value=preset_of(str(values["prompt"]))) if "prompt" in values else gr.update()
+        return [*updates, *self.shown_groups(values), self.pair_update(values), preset]
 
     def explain(self, name: str, entry: str) -> list[Any]:
         """Updates for a menu that was turned to `entry` and for all groups."""
@@ -90,15 +98,21 @@ class Panel:
         """Who has come, where the controls must stand, and what to say: a reload comes before the address's wishes."""
         try:
             data = json.loads(told or "{}")
-            run, query = str(data.get("run") or ""), str(data.get("query") or "")
+            run, query, kept = str(data.get("run") or ""), str(data.get("query") or ""), data.get("controls")
         except (ValueError, AttributeError):
-            run, query = "", ""
+            run, query, kept = "", "", None
         visitor = visitors.adopt(run, session)
         if visitor is not None:
             return visitor, self.standing(visitor), ""
+        if run and isinstance(kept, dict):  # the server was started anew: the run is gone, its controls need not be
+            return visitors.of(session), self.known(links.check(kept)[0]), ""
         values, refused = links.read(query)
         values = recorded(query) | values
-        return visitors.of(session), {n: v for n, v in values.items() if n in self.names}, links.told(refused)
+        return visitors.of(session), self.known(values), links.told(refused)
+
+    def known(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Those that there is a control for."""
+        return {name: value for name, value in values.items() if name in self.names}
 
     def standing(self, visitor: Visitor) -> dict[str, Any]:
         """Where a visitor's controls stand, as the widgets want it."""
@@ -106,6 +120,12 @@ class Panel:
         if "stop" in values:
             values["stop"] = "\n".join(s.replace("\n", "\\n") for s in values["stop"])
         return {name: values[name] for name in self.names if name in values}
+
+    def keep_js(self) -> str:
+        """Hands all values on, and leaves them in this tab's own storage for a reload that finds its run gone."""
+        kept = f"Object.fromEntries({json.dumps(self.names)}.map((name, i) => [name, values[i]]))"
+        write = f"sessionStorage.setItem('specviz.controls', JSON.stringify({kept}))"
+        return f"(...values) => {{ try {{ {write}; }} catch {{ /* storage is switched off */ }} return values; }}"
 
     def copy_js(self) -> str:
         """Hands where the controls stand now to the view's script, which makes a link of it; no server is asked."""

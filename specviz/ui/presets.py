@@ -31,3 +31,9 @@ PRESETS: dict[str, Preset] = {
     "Plain text": Preset("The three laws of motion are the following. First,", chat=False),
 }
 FIRST = "Explanation"
+OWN_PROMPT = "own prompt"
+
+
+def preset_of(prompt: str) -> str:
+    """The example with this prompt, or "own prompt"."""
+    return next((name for name, preset in PRESETS.items() if preset.prompt == prompt), OWN_PROMPT)

@@ -39,6 +39,10 @@ class Loading:
     done: threading.Event = field(default_factory=threading.Event)
 
 
+class NotLoaded(SpecvizError):
+    """The wanted pair could not be loaded."""
+
+
 class Shelf:
     """Pairs by what was asked for."""
 
@@ -60,6 +64,12 @@ class Shelf:
                 threading.Thread(target=self._fill, args=(key, entry), name="load-pair", daemon=True).start()
             self._pairs.move_to_end(key)
             return entry
+
+    def loaded(self, key: Key) -> Pair | None:
+        """This pair if it is here; loads nothing."""
+        with self._lock:
+            entry = self._pairs.get(key)
+            return entry.pair if entry else None
 
     def again(self, key: Key) -> Loading:
         """As `ask`, but a failed pair is tried again at once: somebody pressed the button."""

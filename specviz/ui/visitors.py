@@ -42,6 +42,8 @@ class Visitor:
     holder: int = 0
     taken: int = 0
     comparing: int = 0
+    # target, draft and dtype as typed: what was loaded last; at first the default pair
+    worked: tuple[str, str, str] = ("default", "", "auto")
     seen: float = field(default_factory=time.monotonic)
     busy: threading.Lock = field(default_factory=threading.Lock)
     # one counter for all messages of this tab; the browser drops what it has seen. It begins at the clock's milliseconds,

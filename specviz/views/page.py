@@ -21,6 +21,7 @@ SCRIPTS = (
     "tables.js",
     "csv.js",
     "tip.js",
+    "sides.js",
     "words.js",
     "headline.js",
     "chips.js",
@@ -35,10 +36,11 @@ SCRIPTS = (
     "slow.js",
     "runs.js",
     "live.js",
+    "mends.js",
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
-STYLES = ("style.css", "runs.css", "compare.css")
+STYLES = ("style.css", "card.css", "runs.css", "compare.css")
 
 
 def script() -> str:

@@ -279,7 +279,10 @@ class Visit:
     def menu(self, entry: str) -> None:
         """Take an entry of the menu of runs: Open run …, Save run, Copy link, or a recording by its title."""
         self.page.get_by_role("button", name="Runs: recordings, files and links").click()
-        self.page.locator(".sv-runs-panel").get_by_role("button", name=entry, exact=True).click()
+        panel = self.page.locator(".sv-runs-panel")
+        panel.get_by_role("button").filter(has=self.page.get_by_text(entry, exact=True)).or_(
+            panel.get_by_role("button", name=entry, exact=True)
+        ).first.click()
 
     def open(self, section: str) -> None:
         """Unfold a section of the controls."""

@@ -118,7 +118,7 @@ def test_a_bad_setting_in_mid_run_is_one_sentence_and_the_run_is_kept(drivers):
     ):
         someone.values |= bad
         last = told(drivers.play(someone, 1))[-1]
-        assert last["state"] == "error" and sentence in last["say"] and "\n" not in last["say"]
+        assert last["state"] == "refused" and sentence in last["say"] and "\n" not in last["say"]
         assert len(someone.run.steps) == 2
         someone.values = dict(VALUES)
     assert len(steps_of(told(drivers.play(someone, 1)))) == 1
@@ -136,6 +136,19 @@ def test_an_unexpected_error_is_told_and_logged_and_the_run_is_kept(drivers, mon
 def test_an_empty_prompt_and_a_missing_model_are_told(drivers):
     assert "Type a prompt" in told(drivers.play(visitor(prompt=""), 1))[-1]["say"]
     assert "no model named missing" in told(drivers.play(visitor(target="missing"), 1))[-1]["say"]
+
+
+def test_a_pair_that_cannot_be_loaded_names_the_one_to_go_back_to(drivers):
+    someone = visitor()
+    assert told(drivers.play(someone, 1))[-1].get("back") is None
+    someone.values["target"] = "missing"
+    last = told(drivers.play(someone, 1))[-1]
+    assert last["state"] == "refused" and last["back"] == " ← ".join(
+        model.name for model in (someone.run.pair.target, someone.run.pair.draft)
+    )
+    assert someone.worked == (KEY[0], KEY[1], "")
+    someone.values |= {"target": KEY[0], "prompt": ""}
+    assert told(drivers.play(someone, 1))[-1]["back"] is None  # another fault, and the models are there
 
 
 def test_steps_asked_for_in_a_row_are_all_made(drivers):
@@ -372,7 +385,7 @@ def test_a_strategy_that_cannot_be_made_ready_says_why(drivers, slow):
     slow.gate.set()
     someone = visitor(strategy="slow")
     last = told(drivers.play(someone, 1))[-1]
-    assert (last["state"], last["say"]) == ("error", slow.error)
+    assert (last["state"], last["say"]) == ("refused", slow.error)
     someone.values["strategy"] = "greedy"
     told(drivers.play(someone, 1))
     someone.values["strategy"] = "slow"

@@ -386,14 +386,14 @@ def test_the_target_alone_at_temperature_0_is_the_same_text_and_gives_a_speed_up
 
 def test_measuring_before_any_run_is_one_sentence(visit):
     visit.press("alone")
-    visit.wait_state("Stopped by an error")
+    visit.wait_state("Not done")
     assert visit.say().startswith("Press Play or Step first")
 
 
 def test_an_empty_prompt_is_one_sentence_and_the_app_goes_on(visit):
     visit.prompt("  ")
     visit.press("play")
-    visit.wait_state("Stopped by an error")
+    visit.wait_state("Not done")
     assert visit.say().startswith("Type a prompt first: ") and visit.say().endswith(".")
     visit.prompt("Hello")
     visit.press("play")
@@ -406,7 +406,7 @@ def test_a_missing_model_is_one_sentence_and_the_run_is_kept(visit):
     visit.open("Models")
     visit.write_in("target", "missing")
     visit.press("step")
-    visit.wait_state("Stopped by an error")
+    visit.wait_state("Not done")
     assert visit.say() == "There is no model named missing; check the name."
     assert visit.label() == "step 2 of 2"
     visit.write_in("target", "default")

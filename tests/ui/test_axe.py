@@ -1,0 +1,64 @@
+"""The whole page, Gradio's own widgets and all, against WCAG 2.2 A and AA as far as axe can tell; both themes, two sizes."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.ui.test_page import PHONE, SCREEN, chromium, open_tab  # noqa: F401
+
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+
+
+def faults(visit, state):
+    """What axe says of the page as it is now, with the place and the reason."""
+    found = Axe().run(visit.page, options=RULES | {"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{state}: {fault['id']} at {node['target']}: {node['failureSummary']}"
+        for fault in found
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_desk(chromium, open_tab, theme):  # noqa: F811
+    context = chromium.new_context(viewport=SCREEN, reduced_motion="reduce")
+    visit = open_tab(context, f"?__theme={theme}")
+    for section in ("Sampling and rule", "Length and template", "Models"):
+        visit.open(section)
+    found = faults(visit, "recording, all sections open")
+    visit.page.locator("#sv-pair input").click()
+    visit.page.get_by_role("option").first.wait_for()
+    found += faults(visit, "menu of pairs open")
+    visit.page.keyboard.press("Escape")
+    visit.page.get_by_role("button", name="Runs: recordings, files and links").click()
+    visit.page.locator(".sv-recording").first.wait_for()
+    found += faults(visit, "menu of runs open")
+    visit.page.keyboard.press("Escape")
+    visit.choose("strategy", "beam search")
+    visit.slide("k", 10)
+    visit.steps_one_by_one(1)
+    visit.page.get_by_role("button", name="Slow steps").click()
+    visit.page.get_by_role("button", name="Verdicts").click()
+    found += faults(visit, "a tree told slowly")
+    visit.prompt(" ")
+    visit.press("play")
+    visit.wait_state("Not done")
+    found += faults(visit, "not done")
+    context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_a_phone(chromium, open_tab, theme):  # noqa: F811
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context, f"?__theme={theme}")
+    visit.press("play")
+    visit.wait_state("Finished")
+    found = faults(visit, "finished")
+    visit.page.get_by_role("button", name="Controls").click()
+    visit.page.locator("#sv-side.open").wait_for()
+    visit.page.locator("#sv-strategy input").click()
+    found += faults(visit, "drawer and a menu in it open")
+    context.close()
+    assert found == []

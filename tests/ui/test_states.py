@@ -1,0 +1,250 @@
+"""The page right in every state: on one screen, nothing covered or cut, the keyboard alone, the way back after a fault."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
+from tests.ui.test_page import PHONE, chromium, desk, expected, open_tab, overflow, visit  # noqa: F401
+from tests.ui.test_reconnect import reload
+
+FOCUS = """() => {
+    const node = document.activeElement, box = node.getBoundingClientRect();
+    const bar = document.querySelector('#sv-transport').getBoundingClientRect();
+    const fixed = getComputedStyle(document.querySelector('#sv-transport')).position === 'fixed';
+    const inBar = node.closest('#sv-transport') || node.matches('.toggle-button');
+    return {
+        name: node.id || node.getAttribute('aria-label') || node.textContent.trim().slice(0, 30) || node.tagName,
+        side: !!node.closest('#sv-side'), nothing: node === document.body,
+        seen: inBar || (box.top >= -1 && box.bottom <= (fixed ? bar.top : innerHeight) + 1) || box.height > innerHeight / 2,
+        ring: getComputedStyle(node).outlineStyle !== 'none' || getComputedStyle(node).boxShadow !== 'none'
+            || node.matches('.sv-node'),
+    };
+}"""
+
+
+def tab_through(visit, most=80):  # noqa: F811
+    """What the Tab key comes to, from the top of the page to its end."""
+    visit.page.evaluate(
+        """() => {
+            const first = document.createElement('button');
+            document.body.prepend(first);
+            first.focus();
+            first.remove();
+        }"""
+    )
+    met = []
+    for _ in range(most):
+        visit.page.keyboard.press("Tab")
+        visit.page.wait_for_timeout(30)
+        met.append(visit.page.evaluate(FOCUS))
+        if met[-1]["nothing"] or met[-1]["name"] == "Settings":
+            break
+    return met
+
+
+# ---------------------------------------------------------------------------------------------------- on one screen
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):  # noqa: F811
+    visit.steps_one_by_one(2)
+    if large:
+        visit.page.get_by_role("button", name="Large type").click()
+    visit.until("(large) => document.querySelector('.sv-root').classList.contains('sv-presenter') === large", large)
+    visit.until("() => document.querySelector('.sv-lane-fate').getBoundingClientRect().bottom <= innerHeight")
+    tops = visit.page.locator(".sv-figure").evaluate_all(
+        "(all) => all.map((n) => Math.round(n.getBoundingClientRect().bottom))"
+    )
+    assert max(tops) - min(tops) <= 2, "the headline is on more than one line"
+    assert overflow(visit) <= 0
+    if large:
+        visit.page.get_by_role("button", name="Large type").click()  # kept for the other tabs of this window
+
+
+def test_state_sentence_and_models_are_whole(visit):  # noqa: F811
+    cut = "(n) => n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 2"
+    for part in (".sv-say", ".sv-pair"):
+        assert visit.page.locator(part).text_content()
+        assert not visit.page.locator(part).evaluate(cut)
+
+
+# --------------------------------------------------------------------------------------- more than there is room for
+
+
+def test_a_long_draft_says_what_is_in_sight_covers_nothing_and_is_scrolled_by_keys(visit):  # noqa: F811
+    visit.slide("k", 12)
+    visit.steps_one_by_one(1)
+    lanes, words = visit.page.locator(".sv-lanes"), visit.page.locator(".sv-card > .sv-sides .sv-muted")
+    lanes.evaluate("(n) => { n.scrollLeft = 0; n.dispatchEvent(new Event('scroll')); }")
+    shown = re.fullmatch(r"tokens 1–(\d+) of 12", words.text_content() or "")
+    assert shown
+    halves = """(lanes) => {
+        const from = lanes.querySelector('th').getBoundingClientRect().right;
+        const to = lanes.querySelector('.sv-extra').getBoundingClientRect().left;
+        return [...lanes.querySelectorAll('.sv-lane-draft td:not(.sv-extra)')].map((td) => td.getBoundingClientRect())
+            .filter((b) => b.right > from + 3 && b.left < to - 3 && (b.left < from - 3 || b.right > to + 3)).length;
+    }"""
+    assert lanes.evaluate(halves) == 0
+    lanes.focus()
+    for _ in range(3):
+        visit.page.keyboard.press("ArrowRight")
+    visit.until("() => document.querySelector('.sv-card > .sv-sides .sv-muted').textContent.startsWith('tokens 4–')")
+    assert lanes.evaluate(halves) == 0
+    assert visit.label() == "step 1 of 1"  # the run has not been moved by them
+    for _ in range(6):
+        after = visit.page.locator(".sv-card > .sv-sides").get_by_role("button", name="tokens after")
+        if after.is_disabled():
+            break
+        after.click()
+    assert (words.text_content() or "").endswith("–12 of 12")
+    visit.slide("k", 2)
+    visit.press("step")
+    visit.wait_label("step 2 of 2")
+    visit.until("() => document.querySelector('.sv-card > .sv-sides').hidden")
+
+
+def test_a_wide_tree_says_what_is_in_sight(visit):  # noqa: F811
+    visit.choose("strategy", "beam search")
+    visit.slide("k", 12)
+    visit.steps_one_by_one(1)
+    words = visit.page.locator(".sv-tree .sv-sides .sv-muted")
+    assert re.fullmatch(r"places \d+–\d+ of 1[23]", words.text_content() or "")
+    before = words.text_content()
+    visit.page.locator(".sv-tree").get_by_role("button", name="places after").click()
+    assert words.text_content() != before
+
+
+# ------------------------------------------------------------------------------------------------- the keyboard alone
+
+
+def test_every_stop_of_the_tab_key_is_seen_and_no_menu_stays_open(visit):  # noqa: F811
+    for section in ("Sampling and rule", "Length and template", "Models"):
+        visit.open(section)
+    visit.page.wait_for_timeout(400)  # sections unfold
+    met = tab_through(visit)
+    assert met[-1]["name"] == "Settings" and len(met) > 40
+    assert [stop["name"] for stop in met if stop["nothing"]] == []
+    assert [stop["name"] for stop in met if not stop["seen"]] == []
+    assert [stop["name"] for stop in met if not stop["ring"]] == []
+    assert visit.page.locator("[role=combobox][aria-expanded=true]").count() == 0
+
+
+def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(chromium, open_tab):  # noqa: F811
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context)  # noqa: F811
+    cut = visit.page.locator("#sv-transport button").evaluate_all(
+        "(all) => all.filter((n) => { const b = n.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth; }).length"
+    )
+    assert cut == 0
+    met = tab_through(visit)
+    assert met[-1]["name"] == "Settings"
+    assert [stop["name"] for stop in met if stop["side"]] == ["Controls"]
+    assert [stop["name"] for stop in met if not stop["seen"]] == []
+    visit.page.get_by_role("button", name="Controls").click()
+    visit.page.locator("#sv-side.open").wait_for()
+    assert visit.page.evaluate("() => document.querySelector('#sv-view').inert")
+    visit.page.get_by_role("button", name="Controls").click()
+    visit.page.locator("#sv-side:not(.open)").wait_for()
+    assert not visit.page.evaluate("() => document.querySelector('#sv-view').inert")
+    context.close()
+
+
+def test_the_menu_of_runs_takes_no_key_of_the_run_and_closes_when_it_is_left(visit):  # noqa: F811
+    label = visit.label()
+    opener = visit.page.get_by_role("button", name="Runs: recordings, files and links")
+    opener.focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".sv-recording").first.wait_for()
+    visit.page.keyboard.press("Tab")
+    for key in ("ArrowLeft", "Home"):
+        visit.page.keyboard.press(key)
+    assert visit.label() == label
+    opener.focus()
+    visit.page.keyboard.press("Escape")
+    assert visit.page.locator(".sv-runs-panel").is_hidden()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".sv-recording").last.focus()
+    visit.page.keyboard.press("Tab")
+    assert visit.page.locator(".sv-runs-panel").is_hidden()
+
+
+# ---------------------------------------------------------------------------------------------------- words and ways
+
+
+def test_after_models_that_cannot_be_loaded_one_button_goes_back(visit):  # noqa: F811
+    visit.steps_one_by_one(1)
+    visit.open("Models")
+    visit.write_in("target", "missing")
+    visit.page.locator("#sv-load").click()
+    visit.wait_state("Not done")
+    back = visit.page.locator(".sv-back")
+    assert (back.text_content() or "").startswith("Go back to ") and back.is_visible()
+    back.click()
+    visit.wait_state("Paused")
+    assert not back.is_visible()
+    assert visit.page.locator("#sv-target input").input_value() == "default"
+    visit.press("play")
+    visit.wait_state("Finished")
+    assert visit.output() == expected()
+
+
+def test_the_example_menu_follows_the_prompt(visit):  # noqa: F811
+    shown = visit.page.locator("#sv-preset input")
+    assert shown.input_value() == FIRST
+    for prompt, name in (("My own words", OWN_PROMPT), (PRESETS["List"].prompt, "List")):
+        visit.prompt(prompt)
+        visit.until("(name) => document.querySelector('#sv-preset input').value === name", name)
+    visit.choose("preset", OWN_PROMPT)
+    assert visit.page.locator("#sv-prompt textarea").input_value() == PRESETS["List"].prompt
+    visit.choose("preset", "Story")
+    visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", PRESETS["Story"].prompt)
+
+
+def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):  # noqa: F811
+    heard = "(words) => new RegExp(words).test(document.querySelector('.sv-top .sv-sr').textContent)"
+    visit.press("play")
+    visit.wait_state("Finished")
+    counted = r"Step \d+: \d+ tokens so far, \d+ of \d+ tested "
+    visit.until(heard, rf"^Finished\. The token limit was reached\. {counted}drafts accepted\.$")
+    visit.choose("strategy", "beam search")
+    visit.press("step")
+    visit.wait_label("step 1 of 1")
+    visit.until(heard, rf"^Paused\. {counted}places accepted\.$".replace("tokens so", "tokens? so"))
+
+
+def test_the_text_is_copied_from_the_menu_of_runs(visit):  # noqa: F811
+    visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.press("play")
+    visit.wait_state("Finished")
+    visit.menu("Copy text")
+    visit.until("() => document.querySelector('.sv-say').textContent === 'The text is copied.'")
+
+
+def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):  # noqa: F811
+    visit.press("play")
+    visit.wait_state("Finished")
+    visit.press("alone")
+    visit.until("() => document.querySelector('.sv-headline').textContent.includes('× the target alone')")
+    visit.page.locator(".sv-figure-speed").hover()
+    note = visit.page.locator(".sv-tip").text_content() or ""
+    assert re.search(r"This run: 96 tokens at [\d.]+ a second\. The same target alone: 96 tokens at [\d.]+", note)
+    assert "Measured one after the other, on a machine that may have been busier in one" in note
+
+
+def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811
+    visit.slide("k", 7)
+    visit.prompt("Still here")
+    visit.choose("strategy", "greedy")
+    visit.steps_one_by_one(1)
+    # as after a restart: the server knows nothing of this run
+    visit.page.evaluate("() => sessionStorage.setItem('specviz.run', 'from before the restart')")
+    reload(visit)
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('The run of this tab is no longer')")
+    visit.until("() => document.querySelector('#sv-k input[type=range]').value === '7'")
+    assert visit.page.locator("#sv-prompt textarea").input_value() == "Still here"
+    assert visit.page.locator("#sv-preset input").input_value() == OWN_PROMPT
+    visit.steps_one_by_one(1)
+    assert visit.output() == expected("Still here", k=7, strategy="greedy")[: len(visit.output())]
