@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     distill = parts.add_parser(
         "distill", help="make a draft for a target from its own answers; goes on where it stopped"
     )
-    command.add_options(distill, _number)
+    command.add_options(distill, number_of)
     distill.set_defaults(command=command.distill)
 
     bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")

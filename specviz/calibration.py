@@ -84,6 +84,7 @@ def _measure(pair: Pair, settings: RunSettings) -> Costs:
     drafts: list[float] = []
     passes: dict[int, list[float]] = {n: [] for n in places}
 
+    drafter.adopt(settings)
     drafter.catch_up(ids[:size])
     for _ in range(1 + ROUNDS):  # sizes take turns, so that a machine that slows down slows all of them
         depth = 0

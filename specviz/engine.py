@@ -171,12 +171,10 @@ def check_names(settings: RunSettings) -> None:
 def check(pair: Pair, settings: RunSettings) -> None:
     """Raise SettingsError where a name is not in its table, a knob is unknown, or the strategy does not fit the pair."""
     check_names(settings)
-    for name, value in settings.options.items():
-        # knobs of other strategies are carried along, so that switching back finds them as they were
     strategy, length = STRATEGIES[settings.strategy], LENGTHS[settings.draft_length]
     for name, value in settings.options.items():
         # knobs of other strategies are carried along, so that switching back finds them as they were
-        own = [entry.knobs[name] for entry in (strategy, length) if name in entry.knobs]
+        own = [knobs[name] for knobs in (strategy.knobs, length.knobs) if name in knobs]
         if not (known := own or [e.knobs[name] for e in (*STRATEGIES.values(), *LENGTHS.values()) if name in e.knobs]):
             raise SettingsError(f"No strategy has a knob named {name!r}.")
         _check_by_any(known, value)

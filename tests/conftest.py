@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import torch
 
-from specviz.models.head_store import HEADS
 from specviz.models import table_maker
 from specviz.models import tables as table_files
+from specviz.models.head_store import HEADS
 from specviz.models.loading import LoadedModel, Pair, load_pair
 from tests import tiny
 

@@ -14,9 +14,8 @@ from specviz.coins import coin
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.metrics.rates import refused_place
 from specviz.models.cached import CachedModel
-from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.records import Costs
-from specviz.settings import RunSettings, SettingsError, SpecvizError
+from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import ROOT, Fate, Trace
 from specviz.verification import RULES
 from tests import tiny
@@ -242,6 +241,8 @@ def test_every_knob_changes_what_is_drafted(pair, strategy, name):
         settings = RunSettings(strategy=strategy, k=4, max_new_tokens=40, options={name: value})
         made.append([s.tokens for s in engine.run(pair("ctx_t", "ctx_d"), PROMPT, settings).steps])
     assert made[0] != made[1]
+
+
 @pytest.mark.parametrize("length", ADAPTIVE)
 def test_nothing_of_a_draft_length_leaks_into_the_next_run(pair, length):
     both = pair("cycle12", "cycle12")

@@ -2,13 +2,13 @@
 
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
-from specviz.drafting.feature import FeatureHeads
-from specviz.drafting.early_exit import EarlyExit
 from specviz.drafting.dynamic_tree import DynamicTree
+from specviz.drafting.early_exit import EarlyExit
+from specviz.drafting.feature import FeatureHeads
 from specviz.drafting.greedy import Greedy
+from specviz.drafting.length import LENGTHS, Length
 from specviz.drafting.low_bit import LowBit
 from specviz.drafting.ngram_table import NgramTableDraft
-from specviz.drafting.length import LENGTHS, Length
 from specviz.drafting.none import NoDraft
 from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling

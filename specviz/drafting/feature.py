@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from specviz.coins import Coins
-from specviz.drafting.base import AlwaysReady, ChainDrafter, Readers, shaped
+from specviz.drafting.base import AlwaysReady, ChainDrafter, ChainStrategy, Readers, shaped
 from specviz.models.folders import ModelError
 from specviz.models.head_reader import HeadReader
 from specviz.models.head_store import head_of, head_present, loaded_head
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specviz.models.where import Progress
 
 
-class FeatureHeads(AlwaysReady):
+class FeatureHeads(ChainStrategy, AlwaysReady):
     """Drafts of a head trained on this target."""
 
     help = (
