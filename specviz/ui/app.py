@@ -149,7 +149,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             compared = gr.HTML("", elem_id="sv-compared", padding=False)
         told = gr.Textbox(visible=False)
 
-        panel = Panel(values | options, groups, pair, preset)
+        panel = Panel(values | options, groups, pair)
         names, widgets = panel.names, panel.widgets
 
         def visitor_of(request: gr.Request) -> Visitor:
@@ -247,8 +247,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
             moved = widget.change if isinstance(widget, gr.Slider) else widget.input
             moved(setter(name), widget, None, trigger_mode="always_last", **quick)
-        # typed over, an example is none any more; told in the browser, for each key
-        values["prompt"].input(None, values["prompt"], preset, js=FOLLOW_PROMPT_JS, **quick)
+        # typed over, an example is none any more; told in the browser, whoever changed the prompt
+        values["prompt"].change(None, values["prompt"], preset, js=FOLLOW_PROMPT_JS, **quick)
         view.back(go_back, None, panel.outputs, **quick).success(driven(drivers.load), widgets, view, **long)
         view.use(take_over, None, panel.outputs, **quick)
         view.link(None, widgets, None, js=panel.copy_js(), **quick)

@@ -19,7 +19,6 @@ from specviz.models.standing import standing
 from specviz.ui import controls, links
 from specviz.ui.files import controls_of
 from specviz.ui.gallery import present, read
-from specviz.ui.presets import preset_of
 from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
@@ -42,26 +41,21 @@ TABLES: Mapping[str, Mapping[str, Any]] = {"strategy": STRATEGIES, "draft_length
 
 class Panel:
     """The widgets by the names of what they set, the groups that hold an entry's own knobs, by menu and entry, and the
-    menus of pairs and examples."""
+    menu of pairs."""
 
     def __init__(
-        self,
-        widgets: Mapping[str, Any],
-        groups: Mapping[tuple[str, str], gr.Group],
-        pair: gr.Dropdown,
-        preset: gr.Dropdown,
+        self, widgets: Mapping[str, Any], groups: Mapping[tuple[str, str], gr.Group], pair: gr.Dropdown
     ) -> None:
         self.names = list(widgets)
         self.widgets = list(widgets.values())
         self.groups = dict(groups)
         self.pair = pair
-        self.preset = preset
         self.usual = [widget.value for widget in self.widgets]
 
     @property
     def outputs(self) -> list[Any]:
         """What `put` has updates for."""
-        return [*self.widgets, *self.groups.values(), self.pair, self.preset]
+        return [*self.widgets, *self.groups.values(), self.pair]
 
     def put(self, values: Mapping[str, Any]) -> list[Any]:
         """Updates that put `values` in and leave the other controls as they are."""
@@ -73,8 +67,7 @@ class Panel:
                 updates.append(gr.update(value=values[name], info=TABLES[name][values[name]].help))
             else:
                 updates.append(gr.update(value=values[name]))
-        preset = gr.update(value=preset_of(str(values["prompt"]))) if "prompt" in values else gr.update()
-        return [*updates, *self.shown_groups(values), self.pair_update(values), preset]
+        return [*updates, *self.shown_groups(values), self.pair_update(values)]
 
     def explain(self, name: str, entry: str) -> list[Any]:
         """Updates for a menu that was turned to `entry` and for all groups."""

@@ -32,8 +32,3 @@ PRESETS: dict[str, Preset] = {
 }
 FIRST = "Explanation"
 OWN_PROMPT = "own prompt"
-
-
-def preset_of(prompt: str) -> str:
-    """The example with this prompt, or "own prompt"."""
-    return next((name for name, preset in PRESETS.items() if preset.prompt == prompt), OWN_PROMPT)
