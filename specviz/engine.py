@@ -175,7 +175,8 @@ def check(pair: Pair, settings: RunSettings) -> None:
     for name, value in settings.options.items():
         # knobs of other strategies are carried along, so that switching back finds them as they were
         own = [knobs[name] for knobs in (strategy.knobs, length.knobs) if name in knobs]
-        if not (known := own or [e.knobs[name] for e in (*STRATEGIES.values(), *LENGTHS.values()) if name in e.knobs]):
+        tables = [entry.knobs for entry in STRATEGIES.values()] + [entry.knobs for entry in LENGTHS.values()]
+        if not (known := own or [knobs[name] for knobs in tables if name in knobs]):
             raise SettingsError(f"No strategy has a knob named {name!r}.")
         _check_by_any(known, value)
     if reason := strategy.fits(pair) or strategy.objection(pair, settings):

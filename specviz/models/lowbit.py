@@ -114,7 +114,7 @@ def low_bit(target: LoadedModel, bits: int, progress: Progress | None = None) ->
     own = [t for module in model.modules() if isinstance(module, Int8Linear | Int4Linear) for t in _tensors(module)]
     size = sum(t.numel() * t.element_size() for t in own)
     source = f"{name}: {len(places)} matrices, {size / 1e6:.0f} MB, made from the target in memory"
-    return replace(target, name=name, source=source, model=model, bytes=size, notes=())
+    return replace(target, name=name, source=source, model=model, bytes=size, notes=(), plain=None)
 
 
 def _matrices(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:

@@ -42,6 +42,7 @@ def shallow(target: LoadedModel, layers: int) -> LoadedModel:
         target,
         name=name,
         source=f"{name}, with its norm and head",
+        plain=None,
         model=outer,
         parameters=sum(p.numel() for p in parameters),
         bytes=0,
