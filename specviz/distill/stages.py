@@ -123,7 +123,7 @@ def _evaluate(work: Work) -> str:
         "texts": corpus.texts,
         "tokens": len(corpus.top_ids),
         "top": corpus.top_ids.shape[1],
-        "temperatures": sorted({float(f"{t:.4g}") for t in corpus.temperature}),
+        "temperatures": sorted({round(float(t), 3) for t in corpus.temperature}),
         "held_out_texts": int(corpus.held_out.sum()),
         "machine": machine
         if device.type == "cpu"
