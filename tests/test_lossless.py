@@ -24,7 +24,10 @@ RUNS = 1000
 START = 3
 FILTERS = {"plain": {}, "top-k and top-p": {"top_k": 5, "top_p": 0.8}, "temperature 2": {"temperature": 2.0}}
 DRAFTING = [(s, r) for s in STRATEGIES if s != "none" for r in RULES if RULES[r].lossless]
-CASES = [(s, r, k, f) for s, r in DRAFTING for k in (1, 2) for f in FILTERS if k == 2 or f == "plain"]
+# one that draws, one that chooses, one that branches: whole products; of the others the case with most in it
+WHOLE = ("sampling", "greedy", "sampled tree")
+CASES = [(s, r, k, f) for s, r in DRAFTING if s in WHOLE for k in (1, 2) for f in FILTERS if k == 2 or f == "plain"]
+CASES += [(s, r, 2, "top-k and top-p") for s, r in DRAFTING if s not in WHOLE]
 
 
 def p_value(pair, settings, costs=None):
