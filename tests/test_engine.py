@@ -26,7 +26,7 @@ GREEDY = RunSettings(temperature=0, max_new_tokens=40)
 PROMPT = [1, 2, 3, 1, 2, 4]
 
 
-TREES = ["beam search", "dynamic tree", "sampled tree"]
+TREES = ["beam search", "dynamic tree", "sampled tree", "feature tree"]
 
 
 def deepest(step):

@@ -4,7 +4,7 @@ from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
 from specviz.drafting.dynamic_tree import DynamicTree
 from specviz.drafting.early_exit import EarlyExit
-from specviz.drafting.feature import FeatureHeads
+from specviz.drafting.feature import FeatureHeads, FeatureTree
 from specviz.drafting.greedy import Greedy
 from specviz.drafting.length import LENGTHS, Length
 from specviz.drafting.low_bit import LowBit
@@ -24,6 +24,7 @@ STRATEGIES: dict[str, Strategy] = {
     "dynamic tree": DynamicTree(),
     "sampled tree": SampledTree(),
     "feature head": FeatureHeads(),
+    "feature tree": FeatureTree(),
     "prompt lookup": PromptLookup(),
     "suffix lookup": SuffixLookup(),
     "n-gram table": NgramTableDraft(),

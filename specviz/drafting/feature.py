@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from specviz.coins import Coins
-from specviz.drafting.base import AlwaysReady, ChainDrafter, ChainStrategy, Readers, shaped
+from specviz.drafting.base import AlwaysReady, ChainDrafter, ChainStrategy, Drafter, ModelDrafter, Readers, shaped
+from specviz.drafting.dynamic_tree import DynamicTree, DynamicTreeDrafter
 from specviz.models.folders import ModelError
 from specviz.models.head_reader import HeadReader
 from specviz.models.head_store import head_of, head_present, loaded_head
 from specviz.models.where import report
-from specviz.sampling import check_finite, draw
+from specviz.sampling import draw
 from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
 
@@ -55,29 +56,59 @@ class FeatureHeads(ChainStrategy, AlwaysReady):
         report(progress, None, f"Loading {head_of(pair.target)}.")
         loaded_head(pair.target)
 
-    def start(self, readers: Readers) -> FeatureDrafter:
+    def start(self, readers: Readers) -> Drafter:
         """A drafter beside the target's reader, which keeps its hidden states from now on."""
         target = readers.target.loaded
         return FeatureDrafter(HeadReader(loaded_head(target), readers.target), target.eos_ids)
 
 
-class FeatureDrafter(ChainDrafter):
-    """See module."""
+class FeatureTree(FeatureHeads):
+    """The same head, and a tree shaped by its confidence."""
+
+    help = "Dynamic tree of a feature head's likeliest continuations (EAGLE-2): deep where it is sure, wide where not."
+    deterministic = True
+    knobs: Mapping[str, Knob] = DynamicTree.knobs
+
+    def nodes(self, k: int, settings: RunSettings) -> int:
+        """As many as the strategy "dynamic tree" proposes."""
+        return DynamicTree().nodes(k, settings)
+
+    def start(self, readers: Readers) -> Drafter:
+        """As above; the head reads all nodes of one depth in one pass."""
+        target = readers.target.loaded
+        return FeatureTreeDrafter(HeadReader(loaded_head(target), readers.target), target.eos_ids)
+
+
+class FromStates(ModelDrafter):
+    """Common part of drafters over a head: what they draft with, and where they can draft at all."""
 
     reader: HeadReader
+
+    @property
+    def about(self) -> str:
+        """The head's name."""
+        return self.reader.head.name
 
     def behind(self, ids: Sequence[int]) -> bool:
         """Also where the target has not kept its states of the text yet."""
         return len(ids) <= self.reader.loaded.context and self.reader.behind(ids) > 0
 
+    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
+        """Nothing after a single token, which the target has not read yet."""
+        if k and not self.reader.can_read(ids):
+            return Draft(stop="nothing read")
+        draft: Draft = super().propose(ids, k, settings, coins, start)  # type: ignore[misc]  # of the class beside it
+        return draft
+
+
+class FeatureDrafter(FromStates, ChainDrafter):
+    """A chain."""
+
     def pick(self, logits: Tensor, history: Sequence[int], settings: RunSettings, coin: float) -> tuple[int, Tensor]:
         """At temperature 0 the argmax as a point mass, else inverse transform with the "draft" coin of this place."""
-        check_finite(logits)
         probs = shaped(logits, history, settings)
         return (int(probs.argmax()) if settings.temperature == 0 else draw(probs, coin)), probs
 
-    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
-        """A chain of up to `k` tokens; none after a single token, which the target has not read yet."""
-        if k and not self.reader.can_read(ids):
-            return Draft(stop="nothing read")
-        return super().propose(ids, k, settings, coins, start)
+
+class FeatureTreeDrafter(FromStates, DynamicTreeDrafter):
+    """A tree."""
