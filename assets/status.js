@@ -65,7 +65,7 @@ function makeStatus(host, store, live, replaying) {
       if (pair.title !== notes) pair.title = notes;
       const names = pairParts(store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
-      back.hidden = !(f.back && f.state === 'refused');
+      back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);
       track.hidden = f.state !== 'loading' && f.state !== 'measuring';
       if (!track.hidden) {

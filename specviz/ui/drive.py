@@ -83,9 +83,11 @@ class Drivers:
             yield from work(me)
             if visitor.taken > me:
                 yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
+        except NotLoaded as error:
+            state = "error" if error.crashed else "refused"
+            yield frame(visitor, state=state, say=str(error), back=self._way_back(visitor))
         except SpecvizError as error:
-            back = self._way_back(visitor) if isinstance(error, NotLoaded) else None
-            yield frame(visitor, state="refused", say=str(error), back=back)
+            yield frame(visitor, state="refused", say=str(error))
         except Exception as error:  # shown to the visitor in a sentence and to the host in full
             log.exception("driving a run failed")
             what = (
@@ -176,7 +178,7 @@ class Drivers:
                 told = now
                 yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
         if wanted.pair is None:
-            raise NotLoaded(wanted.say)
+            raise NotLoaded(wanted.say, wanted.crashed)
         visitor.worked = key_of(visitor)
         return wanted.pair
 

@@ -36,11 +36,16 @@ class Loading:
     progress: float | None = None
     pair: Pair | None = None
     ended: float = 0.0
+    crashed: bool = False
     done: threading.Event = field(default_factory=threading.Event)
 
 
 class NotLoaded(SpecvizError):
-    """The wanted pair could not be loaded."""
+    """The wanted pair could not be loaded. `crashed`: by a fault of the program, not of the wish."""
+
+    def __init__(self, say: str, crashed: bool) -> None:
+        super().__init__(say)
+        self.crashed = crashed
 
 
 class Shelf:
@@ -92,6 +97,7 @@ class Shelf:
                 entry.say, entry.state = str(error), "error"
             except Exception as error:  # a thread has nobody above it to tell: the page and the console are told
                 log.exception("loading %s failed", key)
+                entry.crashed = True
                 entry.say, entry.state = f"Loading failed ({type(error).__name__}: {error}); see the console.", "error"
             finally:
                 entry.ended = time.monotonic()

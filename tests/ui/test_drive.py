@@ -148,7 +148,7 @@ def test_a_pair_that_cannot_be_loaded_names_the_one_to_go_back_to(drivers):
     )
     assert someone.worked == (KEY[0], KEY[1], "")
     someone.values |= {"target": KEY[0], "prompt": ""}
-    assert told(drivers.play(someone, 1))[-1]["back"] is None  # another fault, and the models are there
+    assert "back" not in told(drivers.play(someone, 1))[-1]  # another fault, and the models are there
 
 
 def test_steps_asked_for_in_a_row_are_all_made(drivers):
