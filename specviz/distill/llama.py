@@ -10,7 +10,7 @@ a byte-pair vocabulary those are the commonest, and a draft without the rest is 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,9 @@ class LlamaStudent:
         _begin_like(module.model.embed_tokens.weight, target)
         return cls(module.to(device=target.device), target, recipe.random_ids)
 
+    def begin(self, batches: Iterable[Batch]) -> None:
+        """It knows enough."""
+
     def loss(self, batch: Batch, generator: torch.Generator, overlap: bool) -> Tensor:
         """Cross-entropy against the target over a sampled vocabulary, or the chance of a refusal."""
         sample = sample_vocabulary(batch.top_ids, batch.top_logprobs, self.vocab_size, self.random_ids, generator)
@@ -130,6 +133,10 @@ class LlamaStudent:
         draft = load_model(folder, dtype, str(self.target.device))
         common_ids(self.target, draft)
         return CachedModel(draft, self.target.vocab_size).logits
+
+    def usage(self, target: str, folder: Path) -> str:
+        """As any draft model."""
+        return f"specviz.load_pair({target!r}, {str(folder)!r})"
 
     def _hidden(self, batch: Batch) -> Tensor:
         """The last hidden state at each answer place [places, hidden]. Ids it does not know are read as id 0, as

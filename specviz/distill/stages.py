@@ -147,7 +147,7 @@ def _export(work: Work) -> str:
         raise SpecvizError("The student has not been measured since it was trained; run the stage evaluate first.")
     export.export(work.student, work.target, work.recipe, facts, work.folder)
     work.student.reader(work.folder)([1])  # one pass of what was written, read back
-    return f"{work.folder}: specviz.load_pair({work.recipe.target!r}, {str(work.folder)!r})"
+    return f"{work.folder}: {work.student.usage(work.recipe.target, work.folder)}"
 
 
 STAGES: dict[str, Callable[[Work], str]] = {

@@ -6,7 +6,7 @@ optimiser, stopping and going on again are the same for all (`train`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from specviz.distill.batches import Batch
+from specviz.distill.feature import FeatureStudent
 from specviz.distill.llama import LlamaStudent, Shape
 from specviz.settings import SettingsError
 
@@ -30,6 +31,9 @@ class Student(Protocol):
     def module(self) -> torch.nn.Module:
         """All that is trained; its parameters go to the optimiser and its state into checkpoints."""
 
+    def begin(self, batches: Iterable[Batch]) -> None:
+        """Look at what will be taught, once, before the first step."""
+
     def loss(self, batch: Batch, generator: torch.Generator, overlap: bool) -> Tensor:
         """A number to be made smaller. `generator`: for all chance in it. `overlap`: in the last share of training,
         where what counts is the overlap with the target and no longer its whole distribution."""
@@ -43,6 +47,9 @@ class Student(Protocol):
 
     def reader(self, folder: Path) -> Callable[[Sequence[int]], Any]:
         """What drafting calls for one token after `ids`, from the exported `folder`: for its time."""
+
+    def usage(self, target: str, folder: Path) -> str:
+        """What to write to draft with the exported `folder` for the target asked for as `target`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,10 @@ STUDENTS: dict[str, Kind] = {
     "small": _llama("two layers, hidden size 192, all ids", Shape(192, 2, 3, 1, 640)),
     "small-half": _llama("two layers, hidden size 192, the first half of the ids", Shape(192, 2, 3, 1, 640, 0.5)),
     "medium": _llama("four layers, hidden size 320, all ids", Shape(320, 4, 5, 5, 1024)),
+    "head": Kind(
+        "a feature head over the target's hidden states, a quarter of the ids; --learning-rate 6e-4 is enough",
+        lambda target, recipe: FeatureStudent.build(target, 0.25, recipe),
+    ),
 }
 
 

@@ -47,6 +47,8 @@ def train(student: Student, corpus: Corpus, recipe: Recipe, folder: Path, device
     step, spent, last = state["step"], state["spent"], state["last"]
     if state["done"]:
         return last
+    if not step:
+        student.begin(collate(corpus, texts, device) for texts in plan(corpus, recipe.batch_tokens, recipe.seed, 0))
     student.module.train()
     every = max(MIN_STEPS, steps // LOOKS)
     tick = saved = time.monotonic()

@@ -55,12 +55,11 @@ class FeatureHead(nn.Module):
 
     def from_target(self, features: Tensor, embedded: Tensor) -> Tensor:
         """Input of the layer where the target's states are known: features [..., F·H], embeddings [..., H] → [..., H]."""
-        apart = features.unflatten(-1, (len(self.shape.feature_layers), -1))
-        return self.fuse(self._even(apart).flatten(-2)) + self.embed(self._even(embedded))
+        return self.fuse(self.evened_features(features)) + self.embed(self.evened(embedded))
 
     def from_own(self, states: Tensor, embedded: Tensor) -> Tensor:
         """Input of the layer where the head's own `states` [..., H] stand in for the target's."""
-        return self.carry(self._even(states)) + self.embed(self._even(embedded))
+        return self.carry(self.evened(states)) + self.embed(self.evened(embedded))
 
     def layer(self, x: Tensor, rotation: tuple[Tensor, Tensor], attend: Attend) -> Tensor:
         """[batch, T, H] → states [batch, T, H], normed: to be multiplied with the target's output rows, or carried on."""
@@ -86,13 +85,18 @@ class FeatureHead(nn.Module):
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, (x.shape[-1],), weight.to(x.dtype), self.shape.eps)
 
-    def _even(self, x: Tensor) -> Tensor:
+    def evened(self, x: Tensor) -> Tensor:
         """Scaled to a mean square of one: states of different layers differ in size by orders of magnitude."""
         return functional.rms_norm(x, (x.shape[-1],), None, self.shape.eps)
+
+    def evened_features(self, features: Tensor) -> Tensor:
+        """The same for the states of each layer by themselves, [..., F·H]."""
+        return self.evened(features.unflatten(-1, (len(self.shape.feature_layers), -1))).flatten(-2)
 
 
 def rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
     """`x` [batch, heads, T, size] turned by its positions."""
     cosines, sines = rotation
     left, right = x.chunk(2, -1)
-    return x * cosines + torch.cat([-right, left], -1) * sines
+    turned: Tensor = x * cosines + torch.cat([-right, left], -1) * sines
+    return turned.to(x.dtype)
