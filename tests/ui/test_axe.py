@@ -12,6 +12,10 @@ RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "
 
 def faults(visit, state):
     """What axe says of the page as it is now, with the place and the reason."""
+    # a menu that is still fading in has the contrast of that moment
+    visit.until(
+        "() => document.getAnimations().every((a) => a.playState !== 'running' || a.effect.getTiming().iterations > 9)"
+    )
     found = Axe().run(visit.page, options=RULES | {"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{state}: {fault['id']} at {node['target']}: {node['failureSummary']}"

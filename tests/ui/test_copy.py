@@ -26,8 +26,9 @@ def test_marks_stand_for_blanks_on_the_chips_and_the_true_characters_are_copied(
             "() => [...document.querySelectorAll('.sv-ribbon .sv-chip.sv-p')].map((c) => c.getBoundingClientRect().top)"
         )
         assert tops[2] > tops[1] + 5 and tops[1] == tops[0]  # a real line break after the mark for one
+        visit.page.get_by_role("button", name="Runs: recordings, files and links").click()
         visit.page.get_by_role("button", name="Copy text").click()
-        visit.until("() => [...document.querySelectorAll('.sv-tools button')].some((b) => b.textContent === 'Copied')")
+        visit.until("() => document.querySelector('.sv-say').textContent.includes('copied')")
         copied = visit.page.evaluate("() => navigator.clipboard.readText()")
         faults = visit.faults
     text = specviz.run(browser.default_pair(), PROMPT, settings).text
