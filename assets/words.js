@@ -12,6 +12,10 @@ const SHORT_DRAFT = {
   room: 'draft cut short: little room left',
   'end token': 'draft ended with an end token',
   'no match': 'no match found in the text',
+  'end of match': 'draft ended where the match did',
+  'draft context': 'draft cut short: the draft model reads no longer text',
+  'draft failed: its logits are not numbers': 'draft failed: its logits are not numbers',
+  'nothing read': 'no draft: the target has not read this text yet',
   confidence: 'draft stopped: the drafter was unsure',
 };
 

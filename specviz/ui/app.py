@@ -28,12 +28,13 @@ from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, note
 from specviz.ui.presets import OWN_PROMPT, PRESETS
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.turns import Turns
-from specviz.ui.visitors import Visitor, Visitors
+from specviz.ui.visitors import MAX_VISITORS, Visitor, Visitors
 from specviz.views import page, wire
 
 PLOTLY = Path(plotly.__file__).parent / "package_data"
-ACTIVE_RUNS = 16
-"""Runs driven at once; further visitors wait in Gradio's queue, and beyond `QUEUE` of them are told that it is busy."""
+ACTIVE_RUNS = MAX_VISITORS
+"""Runs driven at once: as many as there are visitors, so that each hears its place in our own queue of steps (Gradio's
+says nothing to a page that shows no progress of its own). What comes beyond `QUEUE` is told that it is busy."""
 QUEUE = 64
 DEFAULT_KEY: Key = (controls.DEFAULT_PAIR, "", "auto")
 
