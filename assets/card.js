@@ -3,8 +3,9 @@
 // tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
 // there. Drawn for the last step on screen only.
 
-// In widths of the type: names of the rows, the result, and the least and most for one drafted token (card.css).
-const NAMES = 4.4, RESULT = 6.6, NARROW = 5.25, WIDE = 9;
+// In widths of the type: names of the rows, the result (card.css), and the least and most for one drafted token; on a
+// phone three closer ones say more than two.
+const NAMES = 4.4, RESULT = 6.6, NARROW = 6, CLOSE = 5.25, WIDE = 9;
 
 function makeCard(host, store, ask) {
   const card = el('section', 'sv-card');
@@ -49,7 +50,7 @@ function makeCard(host, store, ask) {
   function fit(count) {
     room ||= { wide: scroll.clientWidth, size: parseFloat(getComputedStyle(scroll).fontSize) || 13 };
     const { wide, size } = room, before = NAMES * size, after = RESULT * size, free = wide - before - after;
-    const most = Math.max(1, Math.floor(free / (NARROW * size))), column = Math.min(WIDE * size, free / Math.min(most, count || 1));
+    const most = Math.max(1, Math.floor(free / ((wide < 400 ? CLOSE : NARROW) * size))), column = Math.min(WIDE * size, free / Math.min(most, count || 1));
     scroll.style.setProperty('--sv-column', column + 'px');
     const starts = Array.from({ length: count }, (_, i) => before + i * column);
     sides.set(count > most ? { starts, ends: starts.map((x) => x + column), before, after } : null);

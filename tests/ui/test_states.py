@@ -18,7 +18,9 @@ FOCUS = """() => {
     return {
         name: node.id || node.getAttribute('aria-label') || node.textContent.trim().slice(0, 30) || node.tagName,
         side: !!node.closest('#sv-side'), nothing: node === document.body,
-        seen: inBar || (box.top >= -1 && box.bottom <= (fixed ? bar.top : innerHeight) + 1) || box.height > innerHeight / 2,
+        // more than half of it in sight, or as much of a tall one
+        seen: inBar || Math.min(box.bottom, fixed ? bar.top : innerHeight) - Math.max(box.top, 0)
+            > Math.min(box.height, innerHeight / 2) / 2,
         ring: getComputedStyle(node).outlineStyle !== 'none' || getComputedStyle(node).boxShadow !== 'none'
             || node.matches('.sv-node'),
     };
