@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,16 @@ def test_the_default_pair_is_fetched_and_keeps_its_promise_in_float32(online):
     assert baseline.compare(run, single).identical
     counts = count(run.steps)
     assert counts.accepted > 0 and counts.steps < 24  # the draft is of use
+
+
+@pytest.mark.parametrize("strategy", ["feature head", "feature tree", "n-gram table", "4-bit copy"])
+def test_what_comes_with_the_code_drafts_for_the_default_target_and_changes_nothing(online, strategy):
+    pair = load_pair("default", dtype="float32")
+    settings = RunSettings(strategy=strategy, k=3, temperature=0, max_new_tokens=24, chat=True)
+    trace = engine.run(pair, "What is photosynthesis?", settings)
+    alone = engine.run(pair, "What is photosynthesis?", replace(settings, strategy="none", k=0))
+    assert trace.output_ids == alone.output_ids
+    assert count(trace.steps).accepted >= 3 and trace.pair["drafted_with"][strategy]
 
 
 def test_the_readmes_command_starts_an_app_that_plays_it_live(online, tmp_path):

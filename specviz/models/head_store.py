@@ -22,12 +22,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from specviz.models.catalogue import BUNDLED
 from specviz.models.companions import companion, present
 from specviz.models.folders import ModelError
 from specviz.models.heads import FeatureHead, HeadShape
 from specviz.models.pair import LoadedModel
 
-HEADS: dict[str, Path] = {}
+HEADS: dict[str, Path] = {"smollm2-head-5m": BUNDLED / "smollm2-head-5m"}
 """Name → folder, tried in this order for a target."""
 
 KIND = "specviz feature head"
