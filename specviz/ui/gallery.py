@@ -86,13 +86,13 @@ RECORDINGS: dict[str, Recording] = {
     ),
     "beams": Recording(
         "Beams",
-        "Beam search, width 3: the draft is a tree, one pass of the target reads all of it, one branch is kept.",
+        "Beam search, width 3: the draft is a tree, read in one pass; one branch is kept.",
         PRESETS[FIRST].prompt,
         replace(GREEDY, strategy="beam search", options={"width": 3}, max_new_tokens=64),
     ),
     "sampled-tree": Recording(
         "Sampled tree",
-        "Two draws at each place at temperature 0.7: a second chance after a refusal, and still the target's distribution.",
+        "Two draws at each place at temperature 0.7: a second chance after a refusal.",
         PRESETS["Story"].prompt,
         replace(FIRST_SETTINGS, strategy="sampled tree", options={"siblings": 2}, max_new_tokens=64),
     ),
