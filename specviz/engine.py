@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from specviz import calibration
@@ -19,7 +18,7 @@ from specviz.drafting import LENGTHS, STRATEGIES, Drafter, Readers
 from specviz.models.cached import CachedModel
 from specviz.models.describe import describe
 from specviz.recording import Times, record
-from specviz.runtime import Clock, synchronize
+from specviz.runtime import Clock
 from specviz.sampling import BadLogits, shape
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import BaselineRecord, Costs, StepRecord, StopReason, Trace
@@ -117,10 +116,9 @@ def start(
 
 def read(run: Run) -> bool:
     """Read the next `CHUNK` places of the prompt, timed as prefill; whether there is more of it to read."""
-    began = perf_counter()
+    clock = Clock({run.pair.target.device})
     more = run.readers.target.catch_up(run.prompt_ids, CHUNK)
-    synchronize(run.pair.target.device)
-    run.prefill_s += perf_counter() - began
+    run.prefill_s += clock.lap()
     return more
 
 

@@ -232,13 +232,15 @@ def test_every_setting_changes_what_a_run_does(name):
 
 
 @pytest.mark.parametrize(
-    ("strategy", "name"), [(s, name) for s, strategy in STRATEGIES.items() for name in strategy.knobs]
+    ("strategy", "length", "name"),
+    [(s, "fixed", name) for s, strategy in STRATEGIES.items() for name in strategy.knobs]
+    + [("sampling", length, name) for length, entry in LENGTHS.items() for name in entry.knobs],
 )
-def test_every_knob_changes_what_is_drafted(pair, strategy, name):
-    knob = STRATEGIES[strategy].knobs[name]
+def test_every_knob_changes_what_is_drafted(pair, strategy, length, name):
+    knob = {**STRATEGIES[strategy].knobs, **LENGTHS[length].knobs}[name]
     made = set()
     for value in {knob.low, knob.high, *(min(knob.high, knob.low + n * knob.step) for n in (1, 2))}:
-        settings = RunSettings(strategy=strategy, k=4, max_new_tokens=40, options={name: value})
+        settings = RunSettings(strategy=strategy, draft_length=length, k=4, max_new_tokens=40, options={name: value})
         if STRATEGIES[strategy].objection(pair("ctx_t", "ctx_d"), settings) is None:
             made.add(tuple(s.tokens for s in engine.run(pair("ctx_t", "ctx_d"), PROMPT, settings).steps))
     assert len(made) > 1
@@ -462,8 +464,7 @@ def test_every_phase_has_the_time_of_its_own_passes_and_of_nothing_else(tables, 
         model.model.forward = forward
         return model
 
-    for module in (engine, runtime):
-        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(runtime, "perf_counter", lambda: now[0])
     both = type(tables)(clocked("slow", tiny.target_table(), 100), clocked("quick", tiny.draft_table(), 1))
     settings = RunSettings(strategy="greedy", k=3, max_new_tokens=30)
     run = engine.start(both, [1, 2], settings)
@@ -487,8 +488,7 @@ def test_reading_a_text_for_the_first_time_is_not_drafting(pair, monkeypatch):
         return out
 
     monkeypatch.setattr(CachedModel, "_pass", counted)
-    for module in (engine, runtime):
-        monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(runtime, "perf_counter", lambda: now[0])
     alone, greedy = replace(GREEDY, strategy="none"), replace(GREEDY, strategy="greedy", k=2)
     run = engine.start(pair("ctx_t", "ctx_d"), PROMPT, alone)
     assert run.prefill_s == len(PROMPT) - 1
