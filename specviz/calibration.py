@@ -1,7 +1,7 @@
 """What drafting and verifying cost on this machine: c and v(K), measured with the pair's own models, for "cost-aware".
 
 Measured when a run first needs it, once per pair, strategy and its knobs in a process, never inside a timed phase: 20
-short passes of the target and 4 drafts, medians after a warm-up round. A run keeps the numbers it was given
+short passes of the target and 4 drafts, the least times after a warm-up round. A run keeps the numbers it was given
 (`Trace.costs`): two runs with the same numbers, seed and settings are the same run, whatever a clock says meanwhile.
 
 Example: ``measured(pair, settings).verify_cost`` has (5, 1.14), v(4), for the default target on two cores.
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from statistics import median
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -96,9 +95,6 @@ def _measure(pair: Pair, settings: RunSettings) -> Costs:
         for n in places:
             target.logits(ids[: size - 1 + n], last=n)
             passes[n].append(clock.lap())
-    single = median(passes[places[0]][1:])
-    ratios, highest = [], 1.0
-    for n in places:
-        highest = max(highest, median(passes[n][1:]) / single)  # more places never take less, only noise does
-        ratios.append((n, highest))
-    return Costs(median(drafts[1:]) / single, tuple(ratios))
+    # others on the machine only ever add time, and more places never take less: so the least time seen of as many or more
+    least = [min(min(passes[m][1:]) for m in places if m >= n) for n in places]
+    return Costs(min(drafts[1:]) / least[0], tuple((n, s / least[0]) for n, s in zip(places, least, strict=True)))
