@@ -62,7 +62,10 @@ function makeStore() {
 
 function changeLabel(a, b) {
   const parts = [];
-  if (a.k !== b.k) parts.push('K ' + a.k + '→' + b.k);
+  // what a person set, not what a policy made of it: that moves at nearly every step
+  const set = (s) => s.ks ?? s.k;
+  if (set(a) !== set(b)) parts.push('K ' + set(a) + '→' + set(b));
+  if ((a.dl || 'fixed') !== (b.dl || 'fixed')) parts.push(b.dl || 'fixed K');
   if (a.st !== b.st) parts.push(b.st);
   if (a.ru !== b.ru) parts.push(b.ru);
   if (a.T !== b.T) parts.push('T ' + b.T);

@@ -89,7 +89,7 @@ function forkTip(step) {
 }
 
 function stepSettings(step) {
-  const parts = ['K = ' + step.k, step.st];
+  const parts = ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
   if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
   parts.push('temperature ' + step.T);
   if (step.tk > 0) parts.push('top-k ' + step.tk);
