@@ -174,9 +174,6 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     visit.steps_one_by_one(1)
     visit.open("Models")
 
-    def chosen():
-        return visit.page.locator("#sv-pair input").input_value()
-
     visit.page.locator("#sv-pair input").click()
     visit.page.get_by_role("option", name="SmolLM2 360M ← 135M").click()
     visit.wait_state("Not done")  # the tests' loader knows no such model
@@ -189,8 +186,8 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready; press Play.'")
     assert visit.label() == "step 1 of 1"
     visit.write_in("target", "evil")
+    visit.page.wait_for_timeout(300)  # an answer that was on its way while this was typed must not stay
     visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
-    assert chosen() == "own choice"
 
 
 def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):  # noqa: F811

@@ -79,10 +79,11 @@ def test_state_sentence_and_models_are_whole(visit):  # noqa: F811
 def test_a_long_draft_says_what_is_in_sight_covers_nothing_and_is_scrolled_by_keys(visit):  # noqa: F811
     visit.slide("k", 12)
     visit.steps_one_by_one(1)
-    lanes, words = visit.page.locator(".sv-lanes"), visit.page.locator(".sv-card > .sv-sides .sv-muted")
+    lanes = visit.page.locator(".sv-lanes")
     lanes.evaluate("(n) => { n.scrollLeft = 0; n.dispatchEvent(new Event('scroll')); }")
-    shown = re.fullmatch(r"tokens 1–(\d+) of 12", words.text_content() or "")
-    assert shown
+    visit.until(
+        "() => /^tokens 1–\\d+ of 12$/.test(document.querySelector('.sv-card > .sv-sides .sv-muted')?.textContent || '')"
+    )
     halves = """(lanes) => {
         const from = lanes.querySelector('th').getBoundingClientRect().right;
         const to = lanes.querySelector('.sv-extra').getBoundingClientRect().left;
@@ -101,7 +102,7 @@ def test_a_long_draft_says_what_is_in_sight_covers_nothing_and_is_scrolled_by_ke
         if after.is_disabled():
             break
         after.click()
-    assert (words.text_content() or "").endswith("–12 of 12")
+    visit.until("() => document.querySelector('.sv-card > .sv-sides .sv-muted').textContent.endsWith('–12 of 12')")
     visit.slide("k", 2)
     visit.press("step")
     visit.wait_label("step 2 of 2")
@@ -126,6 +127,7 @@ def test_every_stop_of_the_tab_key_is_seen_and_no_menu_stays_open(visit):  # noq
     for section in ("Sampling and rule", "Length and template", "Models"):
         visit.open(section)
     visit.page.wait_for_timeout(400)  # sections unfold
+    visit.until("() => document.getAnimations().every((a) => a.playState !== 'running')")
     met = tab_through(visit)
     assert met[-1]["name"] == "Settings" and len(met) > 40
     assert [stop["name"] for stop in met if stop["nothing"]] == []
