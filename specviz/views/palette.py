@@ -111,13 +111,17 @@ ROLES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Light and dark colour of everything that is not a fate: the two models, the target alone, a running figure."""
 
+THEMES = (("", "light"), (".dark ", "dark"))
 LETTERS: Mapping[Fate, str] = MappingProxyType({fate: look.letter for fate, look in FATES.items()})
 
 
 def css() -> str:
     """The variables `--sv-<fate>-bg|ink|line|under` and `--sv-<role>`, light and dark, for `assets/style.css`."""
     blocks = []
-    for selector, theme in ((".sv-root,.sv-comparison", "light"), (".dark .sv-root,.dark .sv-comparison", "dark")):
+    # one selector a rule: of a list Gradio's loader keeps the theme for the first only
+    for selector, theme in (
+        (f"{dark}{room}", theme) for dark, theme in THEMES for room in (".sv-root", ".sv-comparison")
+    ):
         lines = []
         for look in FATES.values():
             shade: Shade = getattr(look, theme)

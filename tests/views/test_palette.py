@@ -45,5 +45,5 @@ def test_fates_differ_without_colour():
 
 def test_css_names_every_variable_in_both_themes():
     css = palette.css()
-    assert css.count("--sv-accepted-bg:") == 2 and css.count("--sv-draft:") == 2
-    assert ".dark .sv-root,.dark .sv-comparison{" in css
+    assert css.count("--sv-accepted-bg:") == 4 and css.count("--sv-draft:") == 4
+    assert ".dark .sv-root{" in css and ".dark .sv-comparison{" in css
