@@ -164,6 +164,14 @@ class StepRecord:
         """Decoding time of the step: draft + verify + other."""
         return self.draft_s + self.verify_s + self.other_s
 
+    @property
+    def depth(self) -> int:
+        """Length of the longest branch that was drafted, 0 where nothing was; of a chain the number of its tokens."""
+        depth = {ROOT: 0}
+        for node, token in enumerate(self.tokens):
+            depth[node] = depth[token.parent] + 1
+        return max(depth.values())
+
     def count(self, fate: Fate) -> int:
         """Number of drafted tokens with this fate."""
         return sum(token.fate is fate for token in self.tokens)

@@ -7,7 +7,7 @@ import pytest
 
 from specviz import engine
 from specviz.compare import ALONE, Comparison, fitting, lanes_of
-from specviz.metrics.comparison import deepest, table
+from specviz.metrics.comparison import table
 from specviz.settings import RunSettings, SettingsError
 
 PROMPT = [1, 2, 3, 1, 2, 4]
@@ -70,7 +70,7 @@ def test_the_table_pools_prompts_and_leaves_gaps(pair):
             lanes[name].append(trace)
     row = table(lanes, ALONE).set_index("lane").loc["greedy"]
     steps = [s for t in lanes["greedy"] for s in t.steps]
-    assert row["tokens"] == 16 and row["drafted"] == sum(deepest(s) for s in steps)
+    assert row["tokens"] == 16 and row["drafted"] == sum(s.depth for s in steps)
     assert row["acceptance_rate"] == row["accepted"] / row["tested"]
     nothing = table({ALONE: [], "greedy": []}, ALONE)
     assert nothing["speed_up"].isna().all() and nothing["acceptance_rate"].isna().all()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from specviz.records import ROOT, Fate, StepRecord
+from specviz.records import Fate, StepRecord
 from specviz.settings import MAX_K, Knob, RunSettings
 
 Price = Callable[[int], float]
@@ -177,10 +177,7 @@ def acceptance_by_place(steps: Sequence[StepRecord], settings: RunSettings) -> l
 
 def accepted_whole(step: StepRecord) -> bool:
     """Whether the walk went down to the deepest drafted place; of a tree one branch is enough."""
-    depth = {ROOT: 0}
-    for node, token in enumerate(step.tokens):
-        depth[node] = depth[token.parent] + 1
-    return step.count(Fate.ACCEPTED) == max(depth.values()) > 0
+    return step.count(Fate.ACCEPTED) == step.depth > 0
 
 
 def _choice(settings: RunSettings) -> tuple[str, int]:

@@ -13,8 +13,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.metrics.rates import count
-from specviz.records import ROOT
-from specviz.trace import StepRecord, Trace
+from specviz.trace import Trace
 
 
 def table(lanes: Mapping[str, Sequence[Trace]], alone: str) -> pd.DataFrame:
@@ -33,7 +32,7 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str) -> pd.DataFrame:
     for name, traces in lanes.items():
         steps = [step for trace in traces for step in trace.steps]
         counts, own_rate = count(steps), rate(traces)
-        passes = [step.draft_s / depth for step in steps if (depth := deepest(step))]
+        passes = [step.draft_s / depth for step in steps if (depth := step.depth)]
         same = [t.baseline.identical for t in traces if t.baseline]
         row: dict[str, Any] = {
             "lane": name,
@@ -60,11 +59,3 @@ def rate(traces: Sequence[Trace]) -> float | None:
     """Tokens per second of decoding, None where nothing was made."""
     seconds = sum(step.step_s for trace in traces for step in trace.steps)
     return sum(len(trace.output_ids) for trace in traces) / seconds if seconds else None
-
-
-def deepest(step: StepRecord) -> int:
-    """Length of the longest branch that was drafted: the number of passes that a drafter with a model took."""
-    depth = {ROOT: 0}
-    for node, token in enumerate(step.tokens):
-        depth[node] = depth[token.parent] + 1
-    return max(depth.values())
