@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specviz import baseline, engine
-from specviz.drafting import STRATEGIES
+from specviz.drafting import STRATEGIES, make_ready
 from specviz.settings import RunSettings, SettingsError
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class Comparison:
         for settings in lanes.values():
             engine.check(pair, settings)
         for settings in lanes.values():
-            if not (strategy := STRATEGIES[settings.strategy]).ready(pair):
-                strategy.prepare(pair, progress)
+            make_ready(pair, settings.strategy, progress)
         self.pair = pair
         self.prompt = prompt
         self.lanes = [Lane(name, settings) for name, settings in lanes.items()]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from specviz import calibration
 from specviz.coins import coins_of
-from specviz.drafting import LENGTHS, STRATEGIES, Drafter, Readers
+from specviz.drafting import LENGTHS, STRATEGIES, Drafter, Readers, make_ready
 from specviz.models.cached import CachedModel
 from specviz.models.describe import describe
 from specviz.recording import Times, record
@@ -82,8 +82,7 @@ class Run:
     def drafter(self, strategy: str) -> Drafter:
         """The run's drafter of that strategy, begun when it is first used."""
         if strategy not in self.drafters:
-            if not STRATEGIES[strategy].ready(self.pair):
-                STRATEGIES[strategy].prepare(self.pair)
+            make_ready(self.pair, strategy)
             self.drafters[strategy] = STRATEGIES[strategy].start(self.readers)
         return self.drafters[strategy]
 

@@ -1,5 +1,9 @@
 """Ways to propose tokens. To add a strategy: one file and one line here; its menu entry and knobs come along."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
 from specviz.drafting.dynamic_tree import DynamicTree
@@ -15,6 +19,10 @@ from specviz.drafting.sampling import Sampling
 from specviz.drafting.suffix import SuffixLookup
 from specviz.drafting.tree import SampledTree
 from specviz.settings import Knob
+
+if TYPE_CHECKING:
+    from specviz.models.pair import Pair
+    from specviz.models.where import Progress
 
 STRATEGIES: dict[str, Strategy] = {
     "none": NoDraft(),
@@ -34,10 +42,16 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
+def make_ready(pair: Pair, strategy: str, progress: Progress | None = None) -> None:
+    """Load or make what the strategy of that name drafts with, where it is missing: slow, never in a timed phase."""
+    if not STRATEGIES[strategy].ready(pair):
+        STRATEGIES[strategy].prepare(pair, progress)
+
+
 def own_knobs() -> dict[str, Knob]:
     """What strategies and draft lengths declare, by the names that they have in `RunSettings.options`."""
     declared = [entry.knobs for entry in STRATEGIES.values()] + [entry.knobs for entry in LENGTHS.values()]
     return {name: knob for knobs in declared for name, knob in knobs.items()}
 
 
-__all__ = ["LENGTHS", "STRATEGIES", "Drafter", "Length", "Readers", "Strategy", "own_knobs"]
+__all__ = ["LENGTHS", "STRATEGIES", "Drafter", "Length", "Readers", "Strategy", "make_ready", "own_knobs"]

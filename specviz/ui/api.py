@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from specviz import baseline, engine
-from specviz.drafting import STRATEGIES
+from specviz.drafting import STRATEGIES, make_ready
 from specviz.engine import Run
 from specviz.metrics.summary import summary
 from specviz.settings import RunSettings, SpecvizError, options_of
@@ -33,8 +33,8 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
             raise SpecvizError(loading.say)
         pair = loading.pair
         strategy = STRATEGIES.get(settings.strategy)
-        if strategy is not None and strategy.fits(pair) is None and not strategy.ready(pair):
-            strategy.prepare(pair)  # here and not in a turn, which would keep everybody waiting
+        if strategy is not None and strategy.fits(pair) is None:
+            make_ready(pair, settings.strategy)  # here and not in a turn, which would keep everybody waiting
         run = turns.submit(lambda: engine.begin(pair, asked["prompt"], settings)).result()
         read(run)
         return run, settings
