@@ -3,6 +3,7 @@
 // one makes the client ask for what it lacks. The run's id is kept for this tab, so that a page loaded again finds it.
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
+const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
 
 function keptRun() {
   try {
@@ -33,11 +34,13 @@ function makeLive(store, view) {
 
   // `to`: name of the pair to go back to, where the wanted one could not be loaded.
   function setState(next, words, part, to) {
+    const rests = !BUSY.includes(next) && (BUSY.includes(state) || next === 'recording');
     state = next;
     say = words || '';
     back = to || '';
     progress = some(part) ? part : null;
     view.state();
+    if (rests) trigger('rested', {});
   }
 
   // A sentence that stands before all others: for some seconds, or (`stays`) until something else is on screen.
@@ -53,6 +56,13 @@ function makeLive(store, view) {
     why = null;
     taken = false;
     tell('');
+    nameShown();
+  }
+
+  // What is on screen, for whoever explains it on the server (specviz/ui/studies/desk.py).
+  function nameShown() {
+    const what = store.recording ? { name: source.name, kept: source.kept } : { r: store.run };
+    root.dataset.shown = JSON.stringify(what);
   }
 
   function receive(text) {
@@ -142,11 +152,12 @@ function makeLive(store, view) {
   function showRecording(reply, title, from) {
     const live = store.run || aside;
     if (store.run) behind = { run: store.run, head: store.head };
-    if (['playing', 'waiting', 'loading', 'measuring'].includes(state)) document.getElementById('sv-pause')?.click();
+    if (BUSY.includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
     aside = live;
     source = from;
+    nameShown();
     for (const step of r.s) store.push(step);
     for (const detail of r.details || []) store.details.set(detail.i, detail);
     store.baseline = r.b || null;
@@ -206,7 +217,7 @@ function makeLive(store, view) {
     if (!reply || !reply.state) { reply = null; misses++; } else misses = 0;
     view.models(reply, misses);
     // what was going on has ended with the server
-    if (misses > 3 && ['playing', 'waiting', 'loading', 'measuring'].includes(state)) setState('paused');
+    if (misses > 3 && BUSY.includes(state)) setState('paused');
     // once the models are there, ask now and then whether the server still is
     const settled = reply && (reply.state === 'ready' || reply.state === 'error');
     setTimeout(poll, settled || misses > 3 ? 5000 : 1000);

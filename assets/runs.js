@@ -70,7 +70,7 @@ function makeRuns(row, root, store, live) {
       const text = await file.text();
       const reply = await live.call('opened', { text });
       if (reply.error) return live.tell('“' + file.name + '”: ' + reply.error, true);
-      put(reply, file.name, { text, file: file.name });
+      put(reply, file.name, { text, file: file.name, kept: reply.kept });
     } catch { live.tell('“' + file.name + '” could not be read; try again.', true); }
   }
 

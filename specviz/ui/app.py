@@ -15,18 +15,17 @@ from typing import Any
 import gradio as gr
 import plotly
 
-from specviz.drafting import own_knobs
 from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
 from specviz.ui import controls, links
-from specviz.ui.api import lines, make_endpoints
-from specviz.ui.comparing import CHOICES, USUAL, Comparing
+from specviz.ui.api import make_endpoints
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
-from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, note
+from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, note, take
 from specviz.ui.presets import OWN_PROMPT, PRESETS
 from specviz.ui.shelf import Key, Shelf
+from specviz.ui.studies import STUDIES, Desk
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import MAX_VISITORS, Visitor, Visitors
 from specviz.views import page, wire
@@ -75,7 +74,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     visitors = Visitors()
     shelf = Shelf(load, visitors.pairs_in_use)
     turns = Turns()
-    drivers, comparing = Drivers(shelf, turns), Comparing(shelf, turns)
+    drivers, files = Drivers(shelf, turns), Files(visitors, turns)
     lookups = Lookups(visitors, shelf, DEFAULT_KEY)
     if preload:
         shelf.ask(DEFAULT_KEY)
@@ -133,21 +132,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             apply_default_css=False,
             elem_id="sv-view",
             padding=False,
-            server_functions=[*lookups.functions(), *Files(visitors, turns).functions()],
+            server_functions=[*lookups.functions(), *files.functions()],
         )
-        with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare"):
-            rivals = gr.CheckboxGroup(
-                CHOICES,
-                value=list(USUAL),
-                label="strategies",
-                info="Each decodes the prompt with the settings on the left, taking turns with the target alone: "
-                "same coins, same moment, so the quotients hold.",
-            )
-            with gr.Row():
-                compare_button = gr.Button("Compare", elem_id="sv-compare-go", scale=0)
-                compare_stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
-                compare_says = gr.Markdown("", elem_id="sv-compare-says")
-            compared = gr.HTML("", elem_id="sv-compared", padding=False)
         told = gr.Textbox(visible=False)
 
         panel = Panel(values | options, groups, pair)
@@ -172,14 +158,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
 
         def pause(request: gr.Request) -> None:
             visitor_of(request).claim()
-
-        def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str]]:
-            visitor = visitor_of(request)
-            take(visitor, dict(zip(names, raw, strict=True)))
-            yield from comparing.compare(visitor, chosen)
-
-        def stop_comparing(request: gr.Request) -> None:
-            visitor_of(request).comparing += 1
 
         def reset(request: gr.Request) -> str:
             visitor = visitor_of(request)
@@ -226,6 +204,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             "show_progress": "hidden",
             "api_visibility": "private",
         }
+        desk = Desk(visitors, shelf, turns, files, panel, view, quick, long)
+        for study in STUDIES:
+            study(desk)
         keep = panel.keep_js()
         play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **long)
         step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, js=keep, trigger_mode="multiple", **long)
@@ -235,8 +216,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         pair.input(choose_pair, pair, [*models, pair], **quick).success(driven(drivers.load), widgets, view, **long)
         for model in models:
             model.input(own_pair, models, pair, **quick)
-        compare_button.click(compare, [rivals, *widgets], [compare_says, compared], **long)
-        compare_stop.click(stop_comparing, None, None, **quick)
         pause_button.click(pause, None, None, **quick)
         pause_button.click(None, widgets, None, js=keep, **quick)
         reset_button.click(reset, None, view, **quick)
@@ -259,15 +238,3 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             gr.api(endpoint, api_name=name, concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
     demo.queue(max_size=QUEUE)
     return demo
-
-
-def take(visitor: Visitor, raw: dict[str, Any]) -> None:
-    """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here."""
-    known = own_knobs()
-    for name, value in raw.items():
-        if name in known:
-            visitor.values["options"] = {**visitor.values.get("options", {}), name: value}
-        elif name == "stop":
-            visitor.values["stop"] = lines(value)
-        else:
-            visitor.values[name] = value

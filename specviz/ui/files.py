@@ -7,6 +7,8 @@ recording or one sentence. A saved run is exactly what `Trace.to_json` writes.
 from __future__ import annotations
 
 import re
+import secrets
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -18,6 +20,9 @@ from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from specviz.views import wire
 
+MOST_OPENED = 16
+"""Opened files that are kept for studies, whoever opened them; the oldest goes first."""
+
 
 class Files:
     """Bound to the visitors of one app and the turns they take."""
@@ -25,6 +30,7 @@ class Files:
     def __init__(self, visitors: Visitors, turns: Turns) -> None:
         self.visitors = visitors
         self.turns = turns
+        self._opened: OrderedDict[str, Trace] = OrderedDict()
 
     def functions(self) -> list[Callable[..., Any]]:
         """For `gr.HTML(server_functions=…)`, under these names."""
@@ -36,12 +42,33 @@ class Files:
             return recording_named(str(_field(asked, "name") or gallery.FIRST_RECORDING))
 
         def opened(asked: Any) -> str:
-            return open_text(_field(asked, "text"))
+            return self.open(_field(asked, "text"))
 
         def saved(asked: Any) -> dict[str, str]:
             return self.save(asked)
 
         return [recordings, recording, opened, saved]
+
+    def open(self, text: Any) -> str:
+        """A file's text as the page gets it, or a sentence that says what is wrong with it.
+
+        The trace is kept for a while, under an id that nobody can guess, so that it can be studied.
+        """
+        kept = secrets.token_urlsafe(12)
+        try:
+            trace, answer = read_text(text, kept)
+        except SpecvizError as error:
+            return wire.pack({"error": str(error)})
+        self._opened[kept] = trace
+        while len(self._opened) > MOST_OPENED:
+            self._opened.popitem(last=False)
+        return answer
+
+    def kept(self, kept: str) -> Trace:
+        """A file that was opened a while ago. Raises TraceError where it is no longer here."""
+        if (trace := self._opened.get(kept)) is None:
+            raise TraceError("This file was opened too long ago to be studied; open it again.")
+        return trace
 
     def save(self, asked: Any) -> dict[str, str]:
         """The text and a file name of run `r` so far, or of the recording `name`."""
@@ -73,19 +100,17 @@ def recording_named(name: str) -> str:
         return wire.pack({"error": str(error)})
 
 
-def open_text(text: Any) -> str:
-    """A trace file's text as the page gets it, or a sentence that says what is wrong with it."""
+def read_text(text: Any, kept: str) -> tuple[Trace, str]:
+    """A file's text as a trace, and as the page gets it. Raises TraceError, one sentence, for whatever else it holds."""
+    if not isinstance(text, str):
+        raise TraceError("This file is not text; choose a trace that was saved by specviz.")
     try:
-        if not isinstance(text, str):
-            raise TraceError("This file is not text; choose a trace that was saved by specviz.")
-        try:
-            return _answer(Trace.from_json(text))
-        except SpecvizError:
-            raise
-        except Exception as error:  # values of a kind that no trace holds, wherever they turn up
-            raise TraceError(f"This file is not a complete specviz trace ({type(error).__name__}).") from error
-    except SpecvizError as error:
-        return wire.pack({"error": str(error)})
+        trace = Trace.from_json(text)
+        return trace, _answer(trace, kept=kept)
+    except SpecvizError:
+        raise
+    except Exception as error:  # values of a kind that no trace holds, wherever they turn up
+        raise TraceError(f"This file is not a complete specviz trace ({type(error).__name__}).") from error
 
 
 def controls_of(trace: Trace) -> dict[str, Any]:

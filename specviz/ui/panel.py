@@ -13,10 +13,11 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 
-from specviz.drafting import LENGTHS, STRATEGIES
+from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
 from specviz.models.catalogue import PAIRS
 from specviz.models.standing import standing
 from specviz.ui import controls, links
+from specviz.ui.api import lines
 from specviz.ui.files import controls_of
 from specviz.ui.gallery import present, read
 from specviz.ui.visitors import Visitor, Visitors
@@ -136,3 +137,15 @@ def recorded(query: str) -> dict[str, Any]:
 def note(visitor: Visitor, say: str) -> Any:
     """A sentence for the status line, or nothing."""
     return wire.pack({"m": "note", "seq": visitor.next_seq(), "say": say}) if say else gr.update()
+
+
+def take(visitor: Visitor, raw: Mapping[str, Any]) -> None:
+    """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here."""
+    known = own_knobs()
+    for name, value in raw.items():
+        if name in known:
+            visitor.values["options"] = {**visitor.values.get("options", {}), name: value}
+        elif name == "stop":
+            visitor.values["stop"] = lines(value)
+        else:
+            visitor.values[name] = value

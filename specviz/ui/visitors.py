@@ -29,7 +29,7 @@ class Visitor:
     `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
     are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
     `taken`: the number under which another tab took the run over, 0 if none did. `comparing` counts comparisons begun
-    and stopped, likewise.
+    and stopped, likewise. `unfolded`: studies that are open on the page.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -42,6 +42,7 @@ class Visitor:
     holder: int = 0
     taken: int = 0
     comparing: int = 0
+    unfolded: set[str] = field(default_factory=set)
     # target, draft and dtype as typed: what was loaded last; at first the default pair
     worked: tuple[str, str, str] = ("default", "", "auto")
     seen: float = field(default_factory=time.monotonic)

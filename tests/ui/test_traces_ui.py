@@ -10,7 +10,7 @@ import pytest
 import specviz
 from specviz.settings import RunSettings
 from specviz.trace import Trace
-from specviz.ui import files, gallery, links, studio
+from specviz.ui import gallery, links, studio
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.shelf import Shelf
@@ -20,6 +20,7 @@ from specviz.views import wire
 from tests.conftest import tiny_pair
 from tests.ui.test_page import chromium, desk, expected, lengthen, open_tab, visit, wait_pause  # noqa: F401
 
+READER = Files(Visitors(), Turns())
 VALUES = {"prompt": "w1 w2", "k": 3, "max_new_tokens": 12, "target": "target12", "draft": "draft12"}
 
 
@@ -48,7 +49,7 @@ def test_a_saved_run_is_exactly_the_trace_and_is_found_by_its_id_only():
 
 
 def test_an_opened_file_is_the_recording_of_its_trace(trace):
-    answer = json.loads(files.open_text(trace.to_json()))
+    answer = json.loads(READER.open(trace.to_json()))
     assert answer["recording"] == json.loads(wire.pack(wire.recording(Trace.from_json(trace.to_json()))))
     values, refused = links.check(answer["controls"])
     assert refused == [] and values["stop"] == "a\\nb\nc" and values["ngram"] == 2 and values["prompt"] == "w1 w2"
@@ -70,7 +71,7 @@ def test_an_opened_file_is_the_recording_of_its_trace(trace):
     ],
 )
 def test_a_bad_file_is_one_sentence(text, sentence):
-    answer = json.loads(files.open_text(text))
+    answer = json.loads(READER.open(text))
     assert list(answer) == ["error"] and sentence in answer["error"] and "\n" not in answer["error"]
 
 
@@ -94,7 +95,7 @@ def test_a_file_changed_anywhere_is_shown_or_refused_but_never_fails(trace):
             del at[path[-1]]
         else:
             at[path[-1]] = chance.choice(strange)
-        answer = json.loads(files.open_text(json.dumps(changed)), parse_constant=pytest.fail)
+        answer = json.loads(READER.open(json.dumps(changed)), parse_constant=pytest.fail)
         assert ("recording" in answer) != ("error" in answer), path
         refused += "error" in answer
         if "error" in answer:

@@ -1,0 +1,11 @@
+"""What unfolds below a run and explains it, an accordion each. To add a study: one file, one line here."""
+
+from collections.abc import Callable
+
+from specviz.ui.studies import compare
+from specviz.ui.studies.desk import Desk
+
+STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add,)
+"""Functions that put a study on the page, in the order in which they stand there."""
+
+__all__ = ["STUDIES", "Desk"]

@@ -1,0 +1,38 @@
+"""The study "Compare strategies on this prompt": `ui.comparing` with its widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from specviz.ui.comparing import CHOICES, USUAL, Comparing
+from specviz.ui.studies.desk import Desk
+
+
+def add(desk: Desk) -> None:
+    """Put it on the page."""
+    comparing = Comparing(desk.shelf, desk.turns)
+    with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare"):
+        rivals = gr.CheckboxGroup(
+            CHOICES,
+            value=list(USUAL),
+            label="strategies",
+            info="Each decodes the prompt with the settings on the left, taking turns with the target alone: "
+            "same coins, same moment, so the quotients hold.",
+        )
+        with gr.Row():
+            go = gr.Button("Compare", elem_id="sv-compare-go", scale=0)
+            stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
+            says = gr.Markdown("", elem_id="sv-compare-says")
+        compared = gr.HTML("", elem_id="sv-compared", padding=False)
+
+    def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str]]:
+        yield from comparing.compare(desk.settled(request, raw), chosen)
+
+    def end(request: gr.Request) -> None:
+        desk.visitor(request).comparing += 1
+
+    go.click(compare, [rivals, *desk.panel.widgets], [says, compared], **desk.long)
+    stop.click(end, None, None, **desk.quick)

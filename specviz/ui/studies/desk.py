@@ -1,0 +1,111 @@
+"""What a study may use: who asks, where the controls stand, the run on screen, and the ways to wire an event.
+
+A study is a function ``add(desk)`` that makes its widgets and wires them. Example of a study that looks at the run on
+screen whenever it is opened, whenever that run comes to rest, and when asked::
+
+    with gr.Accordion("Where the time went", open=False) as unfolded:
+        again = gr.Button("Look again")
+        drawn = gr.HTML("")
+    desk.looks(unfolded, again, lambda trace: views.timeline.html(trace), drawn)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from specviz.settings import SpecvizError
+from specviz.trace import Trace
+from specviz.ui import gallery
+from specviz.ui.files import Files
+from specviz.ui.panel import Panel, take
+from specviz.ui.shelf import Shelf
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitor, Visitors
+
+SHOWN_JS = "(_, ...rest) => [document.querySelector('#sv-view .sv-root')?.dataset.shown ?? '', ...rest]"
+"""Puts what is on screen into the first input; the browser alone knows (`assets/live.js`)."""
+NOTHING = "There is no run on screen yet; press Play, or choose a recording under Runs."
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Bound to one app. `panel`: all controls; `quick`, `long`: keywords of events that answer at once or stream."""
+
+    visitors: Visitors
+    shelf: Shelf
+    turns: Turns
+    files: Files
+    panel: Panel
+    view: gr.HTML
+    quick: dict[str, Any]
+    long: dict[str, Any]
+
+    def visitor(self, request: gr.Request) -> Visitor:
+        """Who asks."""
+        return self.visitors.of(request.session_hash)
+
+    def settled(self, request: gr.Request, raw: Sequence[Any]) -> Visitor:
+        """Who asks, with the controls (`panel.widgets`, in order) written down."""
+        visitor = self.visitor(request)
+        take(visitor, dict(zip(self.panel.names, raw, strict=True)))
+        return visitor
+
+    def on_screen(self, shown: str) -> Trace:
+        """The run or recording that the browser shows (`SHOWN_JS`), as far as it has come. Raises SpecvizError."""
+        try:
+            asked = json.loads(shown or "{}")
+        except ValueError:
+            asked = {}
+        if not isinstance(asked, dict):
+            raise SpecvizError(NOTHING)
+        if asked.get("name"):
+            return gallery.read(str(asked["name"]))
+        if asked.get("kept"):
+            return self.files.kept(str(asked["kept"]))
+        visitor = self.visitors.by_run(str(asked.get("r") or ""))
+        if visitor is None or visitor.run is None:
+            raise SpecvizError(NOTHING)
+        # between two steps, so that text and steps belong together
+        return self.turns.submit(visitor.run.trace).result()
+
+    def looks(
+        self, unfolded: gr.Accordion, again: gr.Button, draw: Callable[[Trace], Any], outputs: Any, say: Any = None
+    ) -> None:
+        """Call `draw` with the run on screen when the study is unfolded, when a run comes to rest meanwhile, and on
+        `again`. `draw` returns values for `outputs` (one, or a list of them); what is wrong is told as Markdown in the
+        first of `outputs`, or in `say` where that is given."""
+        told = [outputs] if not isinstance(outputs, list) else outputs
+        told = told if say is None else [say, *told]
+        hidden, name = gr.Textbox(visible=False), f"study {unfolded.elem_id}"
+
+        def look(shown: str) -> Any:
+            try:
+                found = draw(self.on_screen(shown))
+            except SpecvizError as error:
+                found = [str(error), *([gr.update()] * (len(told) - 1))]
+                return found if len(told) > 1 else found[0]
+            found = found if isinstance(found, list) else [found]
+            found = found if say is None else ["", *found]
+            return found if len(told) > 1 else found[0]
+
+        def open_(shown: str, request: gr.Request) -> Any:
+            self.visitor(request).unfolded.add(name)
+            return look(shown)
+
+        def close(request: gr.Request) -> None:
+            self.visitor(request).unfolded.discard(name)
+
+        def rested(shown: str, request: gr.Request) -> Any:
+            if name in self.visitor(request).unfolded:
+                return look(shown)
+            return [gr.update()] * len(told) if len(told) > 1 else gr.update()
+
+        unfolded.expand(open_, hidden, told, js=SHOWN_JS, **self.quick)
+        unfolded.collapse(close, None, None, **self.quick)
+        again.click(look, hidden, told, js=SHOWN_JS, **self.quick)
+        self.view.rested(rested, hidden, told, js=SHOWN_JS, **self.quick)

@@ -1,0 +1,52 @@
+"""Studies look at the run that is on screen: a live one, a recording, an opened file; whatever else is one sentence."""
+
+import json
+
+import pytest
+
+import specviz
+from specviz.settings import RunSettings, SpecvizError
+from specviz.ui import gallery
+from specviz.ui.drive import Drivers
+from specviz.ui.files import Files
+from specviz.ui.shelf import Shelf
+from specviz.ui.studies import Desk
+from specviz.ui.turns import Turns
+from specviz.ui.visitors import Visitors
+from tests.conftest import tiny_pair
+from tests.ui.test_drive import VALUES, load
+
+
+@pytest.fixture
+def desk():
+    visitors, turns = Visitors(), Turns()
+    nothing = object()
+    return Desk(visitors, Shelf(load), turns, Files(visitors, turns), nothing, nothing, {}, {})
+
+
+def test_the_run_on_screen_is_found_by_what_the_browser_says(desk):
+    someone = desk.visitors.of("a")
+    someone.values = dict(VALUES)
+    list(Drivers(desk.shelf, desk.turns).play(someone, 2))
+    trace = desk.on_screen(json.dumps({"r": someone.run_id}))
+    assert len(trace.steps) == 2 and trace.output_ids == tuple(someone.run.output_ids)
+    assert desk.on_screen('{"name": "copy"}') == gallery.read("copy")
+    whole = specviz.run(tiny_pair("target12", "draft12"), "w1 w2", RunSettings(k=3, max_new_tokens=8))
+    answer = json.loads(desk.files.open(whole.to_json()))
+    assert desk.on_screen(json.dumps({"kept": answer["kept"]})).output_ids == whole.output_ids
+
+
+@pytest.mark.parametrize(
+    "shown", ["", "{}", "nonsense", "[1]", '{"r": null}', '{"r": "x"}', '{"name": "x"}', '{"kept": "x"}']
+)
+def test_anything_else_is_one_sentence(desk, shown):
+    with pytest.raises(SpecvizError, match=r"[.;]"):
+        desk.on_screen(shown)
+
+
+def test_only_the_files_opened_last_are_kept(desk):
+    text = gallery.read("k-midway").to_json()
+    ids = [json.loads(desk.files.open(text))["kept"] for _ in range(17)]
+    with pytest.raises(SpecvizError, match="open it again"):
+        desk.files.kept(ids[0])
+    assert desk.files.kept(ids[-1]).steps
