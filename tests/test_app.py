@@ -46,7 +46,7 @@ def test_on_a_space_without_network_it_starts_and_runs_on_what_came_with_the_cod
         event = started.json()["event_id"]
         told = httpx.get(f"{url}gradio_api/call/run_trace/{event}", timeout=120).text.strip().split("\n")[-1]
         found = json.loads(json.loads(told.removeprefix("data: "))[0])["summary"]
-        assert found["tokens"] == 4 and found["target"] == "smollm2-draft-10m"
+        assert found["tokens"] == 4 and found["target"] == "smollm2-draft-small"
     finally:
         app.terminate()
         app.wait(20)

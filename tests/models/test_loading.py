@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from specviz.models import fetching, fitness, loading
-from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR
+from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR
 from specviz.models.fitness import NO_LIMIT, context_of
 from specviz.models.loading import load_model, load_pair
 from specviz.models.where import FetchError
@@ -211,18 +211,18 @@ def test_target_and_draft_may_differ_in_dtype():
 
 def test_without_a_network_the_default_is_what_came_with_the_code(monkeypatch):
     def nothing(names, progress=None):
-        if names[0] != "smollm2-draft-10m":
+        if MODELS[names[0]].kind != "bundled":
             raise FetchError("The hub could not be reached; check the network.")
         return names[0], fetching.locate(names[0])
 
     monkeypatch.setattr(loading, "locate_first", nothing)
     pair = load_pair(dtype="float32")
-    assert pair.target.name == "smollm2-draft-10m" and pair.draft is None
+    assert (pair.target.name, pair.draft.name) == ("smollm2-draft-small", "smollm2-draft-tiny")
     assert "could not be reached" in pair.notes[0] and OFFLINE_PAIR in pair.notes[0]
 
 
 def test_the_default_pair_says_which_source_it_took(monkeypatch):
-    bundled = fetching.locate("smollm2-draft-10m")
+    bundled = fetching.locate("smollm2-draft-small")
     monkeypatch.setattr(loading, "locate_first", lambda names, progress=None: (names[1], bundled))
     pair = load_pair(DEFAULT_PAIR, dtype="float32")
     assert pair.draft is not None and pair.target.name == "SmolLM2-135M-Instruct-Q4_1"

@@ -144,7 +144,5 @@ def test_the_script_says_what_is_wrong(tmp_path, monkeypatch, argument):
 def test_the_bundled_table_is_small_and_that_of_the_default_targets_vocabulary():
     files = list(tables.FOLDERS[0].glob("*"))
     assert sum(path.stat().st_size for path in files) <= 1e6
-    from specviz.models.loading import load_model  # noqa: PLC0415 — half a second, for this test only
-
-    file = find(fingerprint(load_model("smollm2-draft-10m").codec.tokens))
-    assert file in map(read_head, files) and file.vocab_size == 49152 and file.tokens > 600_000
+    (file,) = map(read_head, files)  # that it is found for the default target is a test of the real pair
+    assert file.vocab_size == 49152 and file.tokens > 600_000

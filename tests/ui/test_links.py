@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 
 from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
+from specviz.models.catalogue import DEFAULT_PAIR
 from specviz.ui import gallery, links
 from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
 
@@ -182,7 +183,7 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     assert visit.page.locator("#sv-draft input").input_value() == "SmolLM2-135M-Instruct"
     assert "not run by us" in visit.page.locator("#sv-pair").text_content()
     visit.page.locator("#sv-pair input").click()
-    visit.page.get_by_role("option", name="SmolLM2 135M ← 10M draft").click()
+    visit.page.get_by_role("option", name=DEFAULT_PAIR).click()
     visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready; press Play.'")
     assert visit.label() == "step 1 of 1"
     visit.write_in("target", "evil")
