@@ -21,10 +21,11 @@ from transformers.pytorch_utils import Conv1D
 
 from specviz.models.fitness import refuse_too_large
 from specviz.models.pair import LoadedModel
+from specviz.models.plain import TOGETHER, PlainLlama, is_plain
 from specviz.models.where import Progress, report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 GROUP = 32
 """Inputs that share a scale in 4 bits. The kernels read whole blocks of 32 inputs and 16 outputs, and beyond the end of a
@@ -70,6 +71,19 @@ class Int4Linear(nn.Module):
         return _shaped(y, x, self.out, self.bias)
 
 
+class Part(nn.Module):
+    """Some of the outputs of a layer that stands for several matrices with one input (`plain` asks for all at once)."""
+
+    def __init__(self, whole: nn.Module, outputs: slice) -> None:
+        super().__init__()
+        self.whole, self.outputs = whole, outputs
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[…, in] → […, these outputs]."""
+        y: Tensor = self.whole(x)[..., self.outputs]
+        return y
+
+
 def _padded(weight: Tensor) -> Tensor:
     """Float32, with rows of zeros up to a whole block."""
     return nn.functional.pad(weight.float(), (0, 0, 0, -len(weight) % _ROWS)).contiguous()
@@ -103,18 +117,28 @@ def low_bit(target: LoadedModel, bits: int, progress: Progress | None = None) ->
     # "copied already": every tensor stays the target's own until its layer is replaced; a tied head is replaced alone
     kept = {id(t): t for t in (*target.model.parameters(), *target.model.buffers())}
     model = copy.deepcopy(target.model, kept)
-    places = list(_matrices(model))
+    places, plain = list(_matrices(model)), is_plain(model)
     head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
     with torch.inference_mode():
-        for done, (parent, child, layer) in enumerate(places):
-            weight = layer.weight.T if isinstance(layer, Conv1D) else layer.weight
-            kind = Int4Linear if bits == 4 and layer is not head else Int8Linear
-            setattr(parent, child, kind(weight, layer.bias))
-            report(progress, (done + 1) / len(places), f"Making {name}.")
+        groups = list(_together(places)) if plain else [[place] for place in places]
+        for done, together in enumerate(groups):
+            layers = [layer for _, _, layer in together]
+            weights = [layer.weight.T if isinstance(layer, Conv1D) else layer.weight for layer in layers]
+            kind = Int4Linear if bits == 4 and layers[0] is not head else Int8Linear
+            if len(together) == 1:
+                setattr(*together[0][:2], kind(weights[0], layers[0].bias))
+            else:  # a scale is a row's own, so rounding them together is rounding each
+                whole, end = kind(torch.cat(weights), None), 0
+                for (parent, child, _), weight in zip(together, weights, strict=True):
+                    begin, end = end, end + len(weight)
+                    setattr(parent, child, Part(whole, slice(begin, end)))
+            report(progress, (done + 1) / len(groups), f"Making {name}.")
     own = [t for module in model.modules() if isinstance(module, Int8Linear | Int4Linear) for t in _tensors(module)]
     size = sum(t.numel() * t.element_size() for t in own)
     source = f"{name}: {len(places)} matrices, {size / 1e6:.0f} MB, made from the target in memory"
-    return replace(target, name=name, source=source, model=model, bytes=size, notes=(), plain=None)
+    return replace(
+        target, name=name, source=source, model=model, bytes=size, notes=(), plain=PlainLlama(model) if plain else None
+    )
 
 
 def _matrices(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:
@@ -125,6 +149,15 @@ def _matrices(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:
                 inputs = layer.weight.shape[0] if isinstance(layer, Conv1D) else layer.weight.shape[1]
                 if inputs % GROUP == 0:
                     yield parent, name, layer
+
+
+def _together(places: Sequence[tuple[nn.Module, str, Any]]) -> Iterator[list[tuple[nn.Module, str, Any]]]:
+    """The same places, those that `plain` reads in one call side by side."""
+    groups: dict[tuple[int, str], list[tuple[nn.Module, str, Any]]] = {}
+    for parent, child, layer in places:
+        first = next((names[0] for names in TOGETHER if child in names), child)
+        groups.setdefault((id(parent), first), []).append((parent, child, layer))
+    yield from groups.values()
 
 
 def _tensors(module: nn.Module) -> Iterator[Tensor]:

@@ -13,6 +13,7 @@ from specviz.models.cached import CachedModel, self_check
 from specviz.models.fitness import ModelError
 from specviz.models.loading import load_model
 from specviz.models.lowbit import GROUP, Int4Linear, Int8Linear, low_bit, refusal
+from specviz.models.plain import PlainLlama
 from tests import tiny
 
 IDS = [1, 2, 3, 1, 2, 4, 7, 5]
@@ -80,7 +81,7 @@ def test_only_weight_matrices_are_new_and_the_model_is_untouched(pair, bits):
     assert {id(p) for p in kept.values()} <= shared and all("norm" in n or "embed" in n for n in kept)
     head = copy.model.lm_head
     assert isinstance(head, Int8Linear)
-    assert isinstance(copy.model.model.layers[0].mlp.up_proj, {8: Int8Linear, 4: Int4Linear}[bits])
+    assert isinstance(copy.model.model.layers[0].mlp.down_proj, {8: Int8Linear, 4: Int4Linear}[bits])
     # 8 bits a weight and a scale a row; 4 bits and a scale and a zero a group, but for the head
     matrices = [m for m in target.model.modules() if isinstance(m, nn.Linear) and m is not target.model.lm_head]
     rows, weights = sum(m.out_features for m in matrices), sum(m.weight.numel() for m in matrices)
@@ -105,6 +106,17 @@ def test_a_head_tied_to_the_embedding_is_rounded_and_the_embedding_is_not(tmp_pa
 def test_a_copy_is_rolled_back_and_reads_trees_as_its_model_does(pair, bits):
     copy = low_bit(pair("ctx_t").target, bits)
     assert (self_check(replace(copy, dtype=torch.bfloat16)), copy.reads_trees) == ("rollback", True)
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_its_short_way_is_the_librarys_pass_over_the_same_weights(pair, bits):
+    copy = low_bit(pair("ctx_t").target, bits)
+    assert isinstance(copy.plain, PlainLlama)
+    short, library = CachedModel(copy), CachedModel(replace(copy, plain=None))
+    for text in (IDS[:3], IDS, [*IDS[:5], 9, 9], IDS):
+        rows = [reader.logits(text, last=2) for reader in (short, library)]
+        # a layer's input is rounded to bfloat16, and the two ways round the norms before it in another order
+        assert torch.allclose(*rows, atol=0.02 * float(rows[0].abs().max()))
 
 
 def test_a_layer_that_the_kernels_would_read_beyond_stays_as_it_is(pair):
