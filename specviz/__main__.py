@@ -75,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--k", type=int, nargs="+", default=[4], help="one or several speculation lengths")
     bench.add_argument("--temperature", type=float, default=0, help="of the table of strategies")
     bench.add_argument("--strategy", action="append", help="only this one; may be repeated; all where left out")
+    bench.add_argument("--draft-length", default="fixed", help="of the table: fixed, heuristic, confidence, cost-aware")
+    bench.add_argument("--chart", type=Path, help="draw the table of strategies here, as SVG")
     bench.add_argument("--rounds", type=int, default=1, help="of the comparison with transformers; 0 leaves it out")
     bench.add_argument("--json", type=Path, help="save the figures here")
     bench.set_defaults(command=_bench)
@@ -195,7 +197,17 @@ def _bench(args: argparse.Namespace) -> None:
     from specviz.bench import bench  # noqa: PLC0415
 
     pair = _pair(args)
-    bench(pair, args.k, args.tokens, args.strategy, args.temperature, args.rounds, args.json)
+    bench(
+        pair,
+        args.k,
+        args.tokens,
+        args.strategy,
+        args.temperature,
+        args.rounds,
+        args.json,
+        args.draft_length,
+        args.chart,
+    )
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from specviz.metrics import count
 from specviz.models.describe import describe
 from specviz.settings import RunSettings
 from specviz.ui.presets import PRESETS
+from specviz.views.lineup import svg
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -39,22 +40,28 @@ def bench(
     temperature: float = 0,
     rounds: int = 1,
     save: Path | None = None,
+    draft_length: str = "fixed",
+    chart: Path | None = None,
 ) -> dict[str, Any]:
     """Print and return the figures. tokens/s everywhere: new tokens / decoding seconds, prefill left out.
 
     `rounds` of the comparison with transformers (0: leave it out), at temperature 0 and the first K. `strategies`: for
-    the table, all that fit the pair where None.
+    the table, all that fit the pair where None. `draft_length`: how each step of the table chooses how far to draft, up
+    to K. `chart`: where to draw the table (SVG).
     """
     prompts = {name: pair.target.codec.encode(p.prompt, p.chat and _can_chat(pair)) for name, p in PRESETS.items()}
     print(_machine(pair))
     result: dict[str, Any] = {"machine": _machine(pair)}
     if rounds:
         result |= _against_transformers(pair, prompts, ks[0], tokens, rounds)
-    settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens)
-    print(f"\nStrategies at temperature {temperature:g}, {tokens} tokens, {len(prompts)} prompts, taking turns")
+    settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens, draft_length=draft_length)
+    how = f"temperature {temperature:g}, {tokens} tokens, {len(prompts)} prompts, draft length {draft_length}"
+    print(f"\nStrategies at {how}, taking turns")
     found = lineup(pair, prompts, settings, fitting(pair) if strategies is None else strategies, ks)
     print(f"\n{written(found)}")
     result["strategies"] = json.loads(found.to_json(orient="records"))
+    if chart:
+        chart.write_text(svg(result["strategies"], f"{pair.target.name}, {how}"), encoding="utf-8")
     if save:
         save.write_text(json.dumps(result, indent=1), encoding="utf-8")
     return result

@@ -91,11 +91,13 @@ def test_bench_prints_ratios_on_tiny_models(tmp_path, capsys):
     assert greedy["acceptance_rate"] == 1 and greedy["same"] is True and greedy["worst_speed_up"] > 0
 
 
-def test_a_bench_of_one_strategy_without_transformers(capsys):
+def test_a_bench_of_one_strategy_without_transformers(capsys, tmp_path):
     folders = ["--target", str(tiny.folder("bytes_lm")), "--draft", str(tiny.folder("bytes_lm"))]
     few = ["--strategy", "sampling", "--rounds", "0", "--tokens", "4", "--temperature", "1"]
+    few += ["--draft-length", "cost-aware", "--chart", str(tmp_path / "chart.svg")]
     assert main(["bench", *folders, *few]) == 0
     out = capsys.readouterr().out
-    assert "÷ transformers" not in out and "sampling" in out and "greedy" not in out
+    assert "÷ transformers" not in out and "sampling" in out and "greedy" not in out and "cost-aware" in out
+    assert ">sampling, K = 4</text>" in (tmp_path / "chart.svg").read_text("utf-8")
     assert main(["bench", *folders, "--strategy", "magic", "--rounds", "0"]) == 1
     assert "no strategy named 'magic'" in capsys.readouterr().err
