@@ -8,6 +8,7 @@ Example: ``saved(refusals(steps), 3)`` are the refusals that three candidates at
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ class Refusal:
 
     `place`: position in the draft, from 1. `rank` of the target's token among the draft's candidates, from 1 (1: the
     draft's own favourite, refused by a coin); None beyond the recorded ones or where no model is behind the draft.
+    `known`: whether the draft's candidates are recorded at all. `siblings`: how many were refused there; `drafted` is
+    the first of them.
     """
 
     step: int
@@ -31,6 +34,8 @@ class Refusal:
     chosen: str
     rank: int | None
     overlap: float | None
+    known: bool = True
+    siblings: int = 1
 
 
 def refusals(steps: Sequence[StepRecord]) -> list[Refusal]:
@@ -41,11 +46,13 @@ def refusals(steps: Sequence[StepRecord]) -> list[Refusal]:
             continue
         at, parents = step.extra.parent, [token.parent for token in step.tokens]
         place = next((p for p in step.places if p.node == at), None)
-        refused = next(t for t in step.tokens if t.parent == at)
+        refused = [token for token in step.tokens if token.parent == at]
         depth = 1 if at == ROOT else len(path_to(parents, at)) + 1
         rank = None if place is None else rank_of(place, step.extra.token_id)
         overlap = None if place is None else place.overlap
-        found.append(Refusal(step.index, depth, refused.text, step.extra.text, rank, overlap))
+        known = place is not None and any(c.drafter_prob is not None for c in place.candidates)
+        first, chosen = refused[0].text, step.extra.text
+        found.append(Refusal(step.index, depth, first, chosen, rank, overlap, known, len(refused)))
     return found
 
 
@@ -64,6 +71,21 @@ def saved(found: Sequence[Refusal], width: int) -> int:
     Exact at temperature 0 or with chosen candidates; with sampled ones it is what the `width` likeliest would have done.
     """
     return sum(refusal.rank is not None and refusal.rank <= width for refusal in found)
+
+
+BINS = ("1", "2", "3", "4", "5–10", "beyond 10", "unknown")
+
+
+def ranks(found: Sequence[Refusal]) -> dict[str, int]:
+    """Refusals by the rank of the target's choice, all of `BINS` in order; "unknown": no candidates were recorded."""
+    bins = Counter(_bin(refusal) for refusal in found)
+    return {name: bins[name] for name in BINS}
+
+
+def _bin(refusal: Refusal) -> str:
+    if refusal.rank is None:
+        return "beyond 10" if refusal.known else "unknown"
+    return str(refusal.rank) if refusal.rank <= 4 else "5–10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +128,15 @@ def ledger(steps: Sequence[StepRecord]) -> Ledger:
     return Ledger(
         numbers[kept], numbers[refused], numbers[rest], own, seconds[kept], seconds[refused], seconds[rest], own_s
     )
+
+
+def drafted_beyond(steps: Sequence[StepRecord], place: int) -> int:
+    """Tokens that were drafted at positions after `place`."""
+    deep = 0
+    for step in steps:
+        parents = [token.parent for token in step.tokens]
+        deep += sum(len(path_to(parents, node)) > place for node in range(len(parents)))
+    return deep
 
 
 def last_paying_place(steps: Sequence[StepRecord]) -> int:

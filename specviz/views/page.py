@@ -40,7 +40,7 @@ SCRIPTS = (
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
-STYLES = ("style.css", "card.css", "runs.css", "compare.css")
+STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css")
 
 
 def script() -> str:

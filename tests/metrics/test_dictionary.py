@@ -21,7 +21,9 @@ def test_vllm_acceptance_metrics_page():
     assert found["accepted ÷ drafted"].numbers == "10 ÷ 129"
     assert found["tokens ÷ target passes (τ)"].value == pytest.approx(1.2325581395)
     assert found["accepted ÷ target passes"].value == pytest.approx(10 / 43)
-    assert any("mean_acceptance_length" in name for name in found["tokens ÷ target passes (τ)"].called)
+    of_drafts = found["1 + accepted ÷ steps that drafted"]
+    assert of_drafts.value == pytest.approx(1.2325581395) and of_drafts.numbers == "1 + 10 ÷ 43"
+    assert any("mean_acceptance_length" in name for name in of_drafts.called)
 
 
 def test_llama_cpp_pull_request_24536():
@@ -34,6 +36,16 @@ def test_llama_cpp_pull_request_24536():
     assert counters(count(steps))["LM Studio total_draft_tokens_count"] == 259
 
 
+def test_steps_without_a_draft_part_two_lengths_that_engines_print():
+    found = book(run_of([(3, 3), (0, 0), (3, 1)]))
+    assert found["tokens ÷ target passes (τ)"].value == pytest.approx(7 / 3)
+    assert found["1 + accepted ÷ steps that drafted"].value == pytest.approx(1 + 4 / 2)
+    # 10 ms of drafting in each step of 50 ms; what a step without a draft took looking for one is not a draft
+    overhead = found["time of drafting ÷ time of all steps"]
+    assert overhead.value == pytest.approx(20 / 150) and overhead.numbers == "20.0 ms ÷ 150.0 ms"
+    assert overhead.called == ("TensorRT-LLM: specDecodingStats.draftOverhead",)
+
+
 def test_pooling_and_means_differ_and_say_so():
     found = book(run_of([(4, 4), (1, 0)]), run_of([(2, 1)]))
     assert found["accepted ÷ drafted"].value == pytest.approx(5 / 7)
@@ -43,6 +55,6 @@ def test_pooling_and_means_differ_and_say_so():
 
 def test_no_drafts_leave_gaps():
     for entry in dictionary([SimpleNamespace(steps=run_of([(0, 0)]))]):
-        assert entry.value is None or entry.name.endswith(("(τ)", "target passes"))
+        assert entry.value is None or entry.name.endswith("(τ)")
     empty = book([])
     assert all(entry.value is None for entry in empty.values()) and histogram([]) == []

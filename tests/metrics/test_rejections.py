@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from specviz import engine
-from specviz.metrics.rejections import last_paying_place, ledger, rank_of, refusals, saved
+from specviz.metrics.rejections import drafted_beyond, last_paying_place, ledger, rank_of, ranks, refusals, saved
 from specviz.settings import RunSettings
 from specviz.trace import Candidate, PlaceRecord
 from tests.metrics.test_rates import run_of
@@ -42,6 +42,23 @@ def test_no_model_behind_the_draft_leaves_the_rank_open(pair):
     lookup = RunSettings(strategy="prompt lookup", temperature=0, k=3, max_new_tokens=40)
     found = refusals(engine.run(pair("ctx_t", "ctx_d"), [1, 2, 3, 1, 2], lookup).steps)
     assert all(refusal.rank is None for refusal in found) and saved(found, 4) == 0
+    assert found and ranks(found)["unknown"] == len(found)
+
+
+def test_ranks_are_counted_in_bins_that_add_up(pair):
+    greedy = RunSettings(strategy="greedy", temperature=0, k=3, max_new_tokens=60)
+    found = refusals(engine.run(pair("ctx_t", "ctx_d"), [1, 2, 3], greedy).steps)
+    bins = ranks(found)
+    assert sum(bins.values()) == len(found) and bins["1"] == bins["unknown"] == 0
+    assert bins["5–10"] == sum(refusal.rank is not None and refusal.rank > 4 for refusal in found)
+    assert saved(found, 4) == bins["2"] + bins["3"] + bins["4"]
+    assert set(ranks([]).values()) == {0}
+
+
+def test_a_tree_says_how_many_siblings_were_refused(pair):
+    wide = RunSettings(strategy="beam search", temperature=0, k=2, max_new_tokens=40, options={"width": 3})
+    found = refusals(engine.run(pair("ctx_t", "ctx_d"), [1, 2, 3], wide).steps)
+    assert found and max(refusal.siblings for refusal in found) > 1
 
 
 def test_the_ledger_shares_out_all_drafting_and_verifying():
@@ -52,4 +69,5 @@ def test_the_ledger_shares_out_all_drafting_and_verifying():
     assert whole == pytest.approx(sum(s.draft_s + s.verify_s for s in steps))
     assert found.wasted_share == pytest.approx((found.rejected_s + found.untested_s) / whole)
     assert last_paying_place(steps) == 3
+    assert [drafted_beyond(steps, place) for place in range(4)] == [9, 6, 3, 0]
     assert ledger([]).wasted_share is None and last_paying_place([]) == 0 and refusals([]) == []

@@ -1,0 +1,18 @@
+"""The study "What the numbers mean": every engine's figures of the run on screen, its refusals, its waste."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from specviz.ui.studies.desk import Desk
+from specviz.views import numbers
+
+
+def add(desk: Desk) -> None:
+    """Put it on the page."""
+    with gr.Accordion("What the numbers mean", open=False, elem_id="sv-numbers") as unfolded:
+        with gr.Row(elem_classes="sv-study-row"):
+            again = gr.Button("Look again", elem_id="sv-numbers-again", size="sm", scale=0)
+            say = gr.Markdown("", elem_id="sv-numbers-says")
+        drawn = gr.HTML("", elem_id="sv-numbers-drawn", padding=False)
+    desk.looks(unfolded, again, numbers.study, drawn, say)
