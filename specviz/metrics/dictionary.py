@@ -184,7 +184,7 @@ def _overhead(steps: Sequence[StepRecord]) -> Entry:
         "time of drafting ÷ time of all steps",
         "draft overhead",
         "time of drafting ÷ time of all steps",
-        f"{1000 * draft_s:.1f} ms ÷ {1000 * whole:.1f} ms" if drafted else "nothing was drafted",
+        f"{1000 * draft_s:,.1f} ms ÷ {1000 * whole:,.1f} ms" if drafted else "nothing was drafted",
         draft_s / whole if drafted else None,
         ("TensorRT-LLM: specDecodingStats.draftOverhead",),
         "What drafting takes of the time, whether its tokens were kept or not.",

@@ -45,9 +45,9 @@ def _dictionary(trace: Trace) -> list[Html]:
     entries, counts = dictionary([trace]), count(trace.steps)
     columns = [
         ("figure", "what it says"),
+        ("value", "of this run"),
         ("formula", "in words"),
-        ("with this run", "the same in numbers"),
-        ("value", ""),
+        ("in numbers", "of this run"),
         ("printed as", "engine and its name for it"),
     ]
     intro = (
@@ -75,9 +75,9 @@ def _entry(entry: Entry) -> list[object]:
     called = "".join(_called(name) for name in entry.called)
     return [
         Html(f"{html(entry.title)}<small>{html(entry.says)}</small>"),
+        Html(f"<strong>{number(entry.value, '.3f')}</strong>"),
         entry.formula,
         entry.numbers,
-        Html(f"<strong>{number(entry.value, '.3f')}</strong>"),
         Html(called or GAP),
     ]
 

@@ -1,0 +1,215 @@
+"""Why a run is as fast as it is, in plain words with its own numbers: what to change first stands first.
+
+Causes, each with what to do: the draft is too slow (c ≥ α), it seldom agrees (low α), verification is not free here
+(v(K) eats the gain), K is too large, drafts are missing or short. Pure; the formulas are `metrics.theory`.
+
+Example: α = 0.6 and c = 0.8 give one finding, "Draft too slow", whatever K is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from specviz.metrics.pace import Pace
+from specviz.metrics.rates import Rate
+from specviz.metrics.theory import VerifyCost, best_k, break_even_alpha, speed_up
+from specviz.settings import MAX_K
+
+Cause = Literal[
+    "slow draft", "low agreement", "dear verification", "long draft", "short draft", "overhead", "none", "unknown"
+]
+
+SELDOM = 0.5
+"""α below this is called seldom: more tested tokens are refused than kept."""
+TESTED = 10
+"""Fewer tested places say nothing about α."""
+NOTABLE = 0.05
+"""A cause that takes less than this share of the speed is not worth a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A cause with what was seen and what to do. `cost`: speed lost to it, as a share; orders the list."""
+
+    cause: Cause
+    title: str
+    seen: str
+    do: str
+    cost: float = 0.0
+
+
+def diagnose(found: Pace) -> list[Finding]:
+    """At least one finding; "none" alone where nothing stands out, "unknown" where too little is measured."""
+    alpha, c, v = found.alpha.value, found.cost_ratio, found.v
+    if missing := _missing(found):
+        return [missing]
+    assert alpha is not None and c is not None and v is not None
+    k = found.k
+    now = speed_up(alpha, k, c, v)
+    findings = [
+        *_slow_draft(found.alpha, alpha, c),
+        *_low_agreement(found.alpha, alpha, k, c, v),
+        *_dear_verification(alpha, k, c, v),
+        *_long_draft(alpha, k, c, v, now),
+        *_short_draft(alpha, k, c, v, now, found),
+        *_overhead(found),
+    ]
+    return sorted(findings, key=lambda f: -f.cost) or [_nothing(found, now)]
+
+
+def headline(found: Pace) -> str:
+    """Slower or faster than the target alone, as measured; or that it was not measured."""
+    point = found.main()
+    if not found.strategy:
+        return "Nothing was drafted: this is the target alone."
+    if point is None:
+        return "Whether it is faster than the target alone is not measured yet: press Measure target alone."
+    slower = point.speed_up < 1
+    word = "Slower than" if slower else "Faster than" if point.speed_up > 1 else "As fast as"
+    at = f"drafts {point.k:.1f} deep on average" if point.adaptive else f"K = {point.k:g}"
+    return (
+        f"{word} the target alone: {point.speed_up:.2f}× measured ({point.tokens} tokens in {point.steps} steps, {at})."
+    )
+
+
+def _missing(found: Pace) -> Finding | None:
+    if not found.strategy:
+        return Finding(
+            "unknown", "Nothing was drafted", "There is no acceptance rate yet.", "Press Play with K above 0."
+        )
+    lacks = []
+    if found.alpha.whole < TESTED:
+        lacks.append(f"only {found.alpha.whole} drafted tokens were tested; let it run longer")
+    if found.cost_ratio is None or found.v is None:
+        lacks.append("what drafting and verifying cost is not known; press Measure target alone or Measure costs here")
+    if not lacks:
+        return None
+    seen = "; ".join(lacks) + "."
+    return Finding("unknown", "Not enough measured to say", seen[0].upper() + seen[1:], "")
+
+
+def _slow_draft(rate: Rate, alpha: float, c: float) -> list[Finding]:
+    if alpha > c:
+        return []
+    lost = 1 - (1 + alpha) / (1 + c)
+    return [
+        Finding(
+            "slow draft",
+            "Draft too slow",
+            f"One draft pass takes c = {c:.2f} of a target pass, and α = {rate} of its tokens are kept. Where c ≥ α no K "
+            "helps, even if verification were free.",
+            "Choose a smaller draft model, or prompt lookup, which costs next to nothing.",
+            lost,
+        )
+    ]
+
+
+def _low_agreement(rate: Rate, alpha: float, k: int, c: float, v: VerifyCost) -> list[Finding]:
+    if alpha >= SELDOM:
+        return []
+    needed = break_even_alpha(c, v)
+    line = "" if needed is None else f" Some K pays from α = {needed:.2f} on."
+    return [
+        Finding(
+            "low agreement",
+            "The draft seldom agrees",
+            f"Only α = {rate} of the tested tokens were kept, at c = {c:.2f}.{line}",
+            "Choose a draft that was made for this target (the same family, or distilled from it); a lower temperature or a "
+            "more predictable prompt helps, too.",
+            1 - speed_up(alpha, k, c, v) / speed_up(SELDOM, k, c, v),
+        )
+    ]
+
+
+def _dear_verification(alpha: float, k: int, c: float, v: VerifyCost) -> list[Finding]:
+    textbook, real = speed_up(alpha, k, c), speed_up(alpha, k, c, v)
+    lost = 1 - real / textbook
+    if lost < 2 * NOTABLE:
+        return []
+    eats = ": the whole gain" if textbook > 1 >= real else ""
+    return [
+        Finding(
+            "dear verification",
+            "Verification is not free here",
+            f"A target pass over {k} drafted tokens and one more place takes v({k}) = {v(k):.2f} of a pass over one place; "
+            f"the textbook takes 1. That turns {textbook:.2f}× into {real:.2f}×{eats}.",
+            "Draft less far, or run where the target's weights, not its arithmetic, are the limit (a GPU with few visitors, "
+            "a larger target).",
+            lost,
+        )
+    ]
+
+
+def _long_draft(alpha: float, k: int, c: float, v: VerifyCost, now: float) -> list[Finding]:
+    best = best_k(alpha, c, v, MAX_K)
+    then = speed_up(alpha, best, c, v)
+    if not 0 < best < k or 1 - now / then < NOTABLE:
+        return []
+    return [
+        Finding(
+            "long draft",
+            "K is too large",
+            f"At α = {alpha:.2f} few drafts of {k} survive: K = {k} promises {now:.2f}×, K = {best} promises {then:.2f}×.",
+            f"Set K to {best}, or the draft length to cost-aware.",
+            1 - now / then,
+        )
+    ]
+
+
+def _short_draft(alpha: float, k: int, c: float, v: VerifyCost, now: float, found: Pace) -> list[Finding]:
+    if found.idle > NOTABLE * found.steps:
+        return [
+            Finding(
+                "short draft",
+                "Often nothing was drafted",
+                f"{found.idle} of {found.steps} steps found nothing to draft and made one token, as the target alone does.",
+                "A strategy with a model behind it always drafts; looked-up drafts need a text that repeats itself.",
+                found.idle / found.steps * (1 - 1 / now) if now > 1 else 0.0,
+            )
+        ]
+    best = best_k(alpha, c, v, MAX_K)
+    then = speed_up(alpha, best, c, v)
+    if best <= k or 1 - now / then < NOTABLE:
+        return []
+    return [
+        Finding(
+            "short draft",
+            "K could be larger",
+            f"K = {k} promises {now:.2f}×, K = {best} promises {then:.2f}×{_guessed(found, best)}.",
+            f"Set K to {best}, or the draft length to cost-aware.",
+            1 - now / then,
+        )
+    ]
+
+
+def _guessed(found: Pace, k: int) -> str:
+    return f" (v is measured up to K = {found.reach} and goes on straight from there)" if k > found.reach else ""
+
+
+def _overhead(found: Pace) -> list[Finding]:
+    parts = found.explained()
+    if parts is None or parts.overhead > 1 - 3 * NOTABLE or found.idle > NOTABLE * found.steps:
+        return []
+    return [
+        Finding(
+            "overhead",
+            "Slower than its own costs explain",
+            f"By α, c and v {parts.measured / parts.overhead:.2f}× was to be expected, {parts.measured:.2f}× was measured.",
+            "The machine may have been busy with something else meanwhile: measure again when it is quiet. In short runs "
+            "the last steps, which have no room to draft, weigh more.",
+            1 - parts.overhead,
+        )
+    ]
+
+
+def _nothing(found: Pace, now: float) -> Finding:
+    assert found.alpha.value is not None and found.cost_ratio is not None and found.v is not None
+    best = best_k(found.alpha.value, found.cost_ratio, found.v, MAX_K)
+    return Finding(
+        "none",
+        "Nothing stands out",
+        f"α = {found.alpha}, c = {found.cost_ratio:.2f}, v({found.k}) = {found.v(found.k):.2f}: "
+        f"{now:.2f}× is to be expected at K = {found.k}, and K = {best} is best.",
+        "",
+    )

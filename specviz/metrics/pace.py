@@ -1,0 +1,167 @@
+"""What a run says about its own speed: α, c and v as they were measured in it, and its speed-up at each K it used.
+
+Held against one target pass over a single place: that of the target alone beside the run, else the run's own steps
+without a draft. Only the strategy of the last drafting step counts, since c and v are of a strategy. Of a tree, v is the
+cost by its depth: a pass over all tokens of a tree K deep. Standard library only.
+
+Example: a draft of 4 tokens in 28 ms beside a target pass of 57 ms makes c = 28 ÷ 4 ÷ 57 = 0.12.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from statistics import mean, median
+
+from specviz.metrics.rates import Rate, count
+from specviz.metrics.theory import Breakdown, VerifyCost, breakdown, interpolated
+from specviz.records import Costs, StepRecord
+from specviz.trace import Trace
+
+FEWEST = 3
+"""Steps at one depth that make a median worth calling measured."""
+FIXED = "fixed"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A speed-up that was measured. `k`: as set, or the mean depth where the draft length was chosen step by step."""
+
+    k: float
+    speed_up: float
+    steps: int
+    tokens: int
+    adaptive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What is known of a run; None, or no points, where it was not measured.
+
+    `alpha` of tested places, `by_place`: conditional acceptance of places 1, 2, … `verify_cost`: pairs of (depth + 1,
+    ratio) from (1, 1.0) on, never falling. `single_s`: a target pass over one place, in seconds, and `single_of` what it
+    was taken from. `source`: where c and v come from, for the page. `k`: the K that most steps were set to, or their mean
+    depth where it was chosen step by step. `reach`: v is measured up to this K. `tree`: whether drafts were trees.
+    `idle`: steps that were asked to draft and did not. `steps`: those that count.
+    """
+
+    strategy: str
+    alpha: Rate
+    by_place: tuple[float, ...]
+    cost_ratio: float | None
+    verify_cost: tuple[tuple[int, float], ...]
+    single_s: float | None
+    single_of: str
+    source: str
+    k: int
+    reach: int
+    tree: bool
+    idle: int
+    steps: int
+    points: tuple[Point, ...]
+
+    @property
+    def v(self) -> VerifyCost | None:
+        """v(K) as a function; None where it was not measured."""
+        return interpolated(self.verify_cost) if len(self.verify_cost) > 1 else None
+
+    @property
+    def known(self) -> bool:
+        """Whether α, c and v are all there."""
+        return self.alpha.value is not None and self.cost_ratio is not None and self.v is not None
+
+    def main(self) -> Point | None:
+        """The measured speed-up with most steps behind it."""
+        return max(self.points, key=lambda point: point.steps, default=None)
+
+    def explained(self) -> Breakdown | None:
+        """From the textbook to what was measured at the K with most steps, cause by cause; None where not measured."""
+        point, v, alpha = self.main(), self.v, self.alpha.value
+        if point is None or v is None or alpha is None or self.cost_ratio is None or (k := round(point.k)) < 1:
+            return None
+        # places that were never tested go on as the last one that was
+        places = list(self.by_place[:k]) or [alpha]
+        return breakdown(
+            alpha, places + [places[-1]] * (k - len(places)), k, self.cost_ratio, v, measured=point.speed_up
+        )
+
+
+def pace(trace: Trace) -> Pace:
+    """Read it off a trace."""
+    drafting = [step for step in trace.steps if step.tokens]
+    strategy = drafting[-1].strategy if drafting else ""
+    mine = [step for step in drafting if step.strategy == strategy]
+    asked = [step for step in trace.steps if step.strategy == strategy and step.k > 0] if drafting else []
+    counts = count(mine)
+    single, of = _single(trace)
+    verify_cost = _verify_cost(mine, single)
+    return Pace(
+        strategy=strategy,
+        alpha=counts.acceptance_rate,
+        by_place=tuple(rate.value or 0.0 for rate in counts.conditional_by_position),
+        cost_ratio=median(step.draft_s / step.depth for step in mine) / single if single and mine else None,
+        verify_cost=verify_cost,
+        single_s=single,
+        single_of=of,
+        source=f"the run's own steps against {of}" if single and mine else "",
+        k=_usual_k(mine),
+        reach=verify_cost[-1][0] - 1,
+        tree=any(step.depth != len(step.tokens) for step in mine),
+        idle=sum(not step.tokens for step in asked),
+        steps=len(asked),
+        points=_points(asked, trace.baseline.tokens_per_s if trace.baseline else None),
+    )
+
+
+def with_costs(found: Pace, costs: Costs, nodes: Callable[[int], int], source: str, most: int) -> Pace:
+    """The same with costs that were measured apart (`Costs`, by places); `nodes`: tokens of a draft that is K deep."""
+    by_places = interpolated(costs.verify_cost)
+    verify = [(1, 1.0), *((k + 1, by_places(nodes(k))) for k in range(1, most + 1))]
+    reach = max((k for k in range(1, most + 1) if nodes(k) < costs.verify_cost[-1][0]), default=0)
+    return replace(found, cost_ratio=costs.cost_ratio, verify_cost=tuple(verify), source=source, reach=reach)
+
+
+def _usual_k(steps: Sequence[StepRecord]) -> int:
+    """The K that most steps were set to, the smallest of equals; the mean depth where a policy chose; 0 without a step."""
+    fixed = Counter(step.settings.k for step in steps if step.settings.draft_length == FIXED)
+    if 2 * sum(fixed.values()) >= len(steps):
+        return max(fixed, key=lambda k: (fixed[k], -k), default=0)
+    return max(1, round(mean(step.depth for step in steps)))
+
+
+def _single(trace: Trace) -> tuple[float | None, str]:
+    if trace.baseline and any(trace.baseline.step_s):
+        return median(trace.baseline.step_s), "the target alone"
+    bare = [step.verify_s for step in trace.steps if not step.tokens]
+    if len(bare) >= FEWEST and median(bare) > 0:
+        return median(bare), f"its {len(bare)} steps without a draft"
+    return None, ""
+
+
+def _verify_cost(steps: Sequence[StepRecord], single: float | None) -> tuple[tuple[int, float], ...]:
+    by_depth: defaultdict[int, list[float]] = defaultdict(list)
+    for step in steps:
+        by_depth[step.depth].append(step.verify_s)
+    # a few short drafts near the end say little beside many long ones
+    enough = {depth: times for depth, times in by_depth.items() if len(times) >= FEWEST} or by_depth
+    if single is None or not enough:
+        return ((1, 1.0),)
+    ratios = {depth: median(times) / single for depth, times in enough.items()}
+    # noise only adds time, and more places never take less: so the least of as many or more, and at least 1
+    points = ((d, max(1.0, min(r for other, r in ratios.items() if other >= d))) for d in sorted(ratios))
+    return ((1, 1.0), *((depth + 1, ratio) for depth, ratio in points))
+
+
+def _points(steps: Sequence[StepRecord], alone: float | None) -> tuple[Point, ...]:
+    groups: defaultdict[tuple[int, bool], list[StepRecord]] = defaultdict(list)
+    for step in steps:
+        adaptive = step.settings.draft_length != FIXED
+        groups[0 if adaptive else step.k, adaptive].append(step)
+    found = []
+    for (k, adaptive), group in sorted(groups.items()):
+        seconds, tokens = sum(step.step_s for step in group), sum(len(step.emitted_ids) for step in group)
+        if alone and seconds > 0:
+            depth = mean(step.depth for step in group) if adaptive else float(k)
+            found.append(Point(depth, tokens / seconds / alone, len(group), tokens, adaptive))
+    return tuple(found)

@@ -1,0 +1,97 @@
+"""A case made up for each cause: the cause is found, comes first, and its sentence holds the run's numbers."""
+
+import pytest
+
+from specviz.metrics.diagnosis import diagnose, headline
+from specviz.metrics.pace import Pace, Point
+from specviz.metrics.rates import Rate
+from specviz.metrics.theory import speed_up
+
+
+def case(alpha=0.8, c=0.1, k=4, slope=0.0, tested=100, measured=None, **other):
+    """A run whose tests are independent and whose pass over one more place costs `slope`."""
+    accepted = round(alpha * tested)
+    expected = speed_up(accepted / tested, k, c, lambda n: 1 + slope * n) if tested else 1.0
+    figures = {
+        "strategy": "greedy",
+        "alpha": Rate(accepted, tested),
+        "by_place": (accepted / tested,) * k if tested else (),
+        "cost_ratio": c,
+        "verify_cost": ((1, 1.0), (2, 1 + slope), (17, 1 + 16 * slope)),
+        "single_s": 0.05,
+        "single_of": "the target alone",
+        "source": "",
+        "k": k,
+        "reach": 16,
+        "tree": False,
+        "idle": 0,
+        "steps": 50,
+        "points": (Point(k, measured or expected, 50, 150),),
+    }
+    return Pace(**figures | other)
+
+
+def causes(found):
+    return [finding.cause for finding in diagnose(found)]
+
+
+@pytest.mark.parametrize(
+    ("found", "cause", "words"),
+    [
+        (case(alpha=0.6, c=0.8), "slow draft", ["c = 0.80", "α = 0.60 (60 of 100)"]),
+        (case(alpha=0.6, c=0.6), "slow draft", ["Where c ≥ α no K helps"]),
+        (case(alpha=0.6, c=0.05, k=16), "long draft", ["K = 16 promises 1.39×, K = 4 promises 1.92×"]),
+        (case(alpha=0.1, c=0.05, k=1), "low agreement", ["α = 0.10 (10 of 100)", "Some K pays from α = 0.05 on"]),
+        (case(alpha=0.8, c=0.05, k=4, slope=0.3), "dear verification", ["v(4) = 2.20", "2.80× into 1.40×"]),
+        (case(alpha=0.6, c=0.1, k=4, slope=0.4), "dear verification", ["the whole gain"]),
+        (case(alpha=0.9, c=0.05, k=2), "short draft", ["K = 2 promises", "K = 13 promises 4.67×"]),
+        (case(idle=20), "short draft", ["20 of 50 steps found nothing to draft"]),
+        (case(measured=1.0), "overhead", ["1.00× was measured"]),
+    ],
+)
+def test_each_cause_is_found_first_and_told_with_the_runs_numbers(found, cause, words):
+    finding = diagnose(found)[0]
+    assert finding.cause == cause and finding.do
+    assert all(word in finding.seen for word in words), finding.seen
+
+
+def test_causes_that_come_together_are_all_told_the_dearest_first():
+    found = diagnose(case(alpha=0.3, c=0.5, k=8, slope=0.2))
+    assert {"slow draft", "low agreement", "dear verification"} <= {finding.cause for finding in found}
+    assert [f.cost for f in found] == sorted((f.cost for f in found), reverse=True)
+
+
+def test_nothing_is_wrong():
+    (finding,) = diagnose(case(alpha=0.7, c=0.1, k=4, slope=0.005))
+    assert finding.cause == "none" and "α = 0.70 (70 of 100), c = 0.10, v(4) = 1.02" in finding.seen
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (case(tested=3), "Only 3 drafted tokens were tested; let it run longer."),
+        (case(cost_ratio=None), "What drafting and verifying cost is not known"),
+        (
+            case(verify_cost=((1, 1.0),), tested=3),
+            "Only 3 drafted tokens were tested; let it run longer; what drafting",
+        ),
+        (case(strategy="", tested=0), "There is no acceptance rate yet."),
+    ],
+)
+def test_not_enough_measured_to_say(found, words):
+    (finding,) = diagnose(found)
+    assert finding.cause == "unknown" and words in finding.seen
+
+
+def test_the_headline_is_what_was_measured_below_1_too():
+    assert headline(case(measured=0.9)).startswith(
+        "Slower than the target alone: 0.90× measured (150 tokens in 50 steps, K = 4)"
+    )
+    assert headline(case(measured=1.3)).startswith("Faster than")
+    assert "drafts 2.5 deep" in headline(case(points=(Point(2.5, 1.3, 9, 30, True),)))
+    assert "press Measure target alone" in headline(case(points=()))
+    assert headline(case(strategy="", points=())) == "Nothing was drafted: this is the target alone."
+
+
+def test_what_was_not_measured_is_said_to_be_extrapolated():
+    assert "v is measured up to K = 2" in diagnose(case(alpha=0.9, c=0.05, k=2, reach=2))[0].seen

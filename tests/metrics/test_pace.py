@@ -1,0 +1,89 @@
+"""α, c, v and speed-ups read off a run whose times are made up, so that every figure can be worked out by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from specviz.metrics.pace import Point, pace, with_costs
+from specviz.records import BaselineRecord, Costs
+from specviz.settings import RunSettings
+from specviz.trace import Trace
+from specviz.ui import gallery
+from tests.metrics.test_rates import run_of
+
+
+def trace_of(steps, alone_s=0.025, tokens=10):
+    alone = BaselineRecord(tuple(range(tokens)), (alone_s,) * tokens) if alone_s else None
+    return Trace("p", (1,), tuple(steps), "", None, {}, baseline=alone)
+
+
+def test_costs_are_those_of_the_runs_own_steps_against_the_target_alone():
+    # 10 ms for 3 tokens, 40 ms for a pass over 4 places, 25 ms for one over 1
+    found = pace(trace_of(run_of([(3, 3), (3, 1), (3, 0)])))
+    assert found.cost_ratio == pytest.approx(10 / 3 / 25)
+    assert found.verify_cost == ((1, 1.0), (4, pytest.approx(1.6))) and found.v(3) == pytest.approx(1.6)
+    assert (found.alpha.part, found.alpha.whole) == (4, 6) and found.by_place == (2 / 3, 1 / 2, 1.0)
+    assert (found.k, found.reach, found.steps, found.idle) == (3, 3, 3, 0) and found.known
+    assert found.source == "the run's own steps against the target alone"
+    # 7 tokens in 150 ms against 40 a second
+    assert found.points == (Point(3.0, pytest.approx(7 / 0.15 / 40), 3, 7),)
+    assert found.explained().measured == found.main().speed_up
+
+
+def test_without_the_target_alone_the_steps_without_a_draft_stand_in_and_no_speed_up_is_claimed():
+    found = pace(trace_of(run_of([(3, 3), (0, 0), (0, 0), (0, 0), (3, 1), (3, 0)]), None))
+    assert found.single_of == "its 3 steps without a draft" and found.cost_ratio == pytest.approx(10 / 3 / 40)
+    assert found.points == () and found.main() is None and found.explained() is None
+    few = pace(trace_of(run_of([(3, 3), (0, 0), (3, 1)]), None))
+    assert few.cost_ratio is None and few.v is None and few.source == "" and not few.known
+
+
+@pytest.mark.parametrize("steps", [[], run_of([(0, 0)] * 4)])
+def test_nothing_drafted_is_known_as_nothing(steps):
+    found = pace(trace_of(steps))
+    assert found.strategy == "" and found.alpha.value is None and found.cost_ratio is None and found.v is None
+    assert found.points == () and (found.k, found.steps) == (0, 0)
+
+
+def test_each_k_has_its_own_speed_up_and_a_policy_one_for_all():
+    steps = run_of([(2, 2)] * 3) + [replace(s, settings=replace(s.settings, k=6)) for s in run_of([(6, 1)] * 4)]
+    found = pace(trace_of(steps))
+    assert [(point.k, point.steps) for point in found.points] == [(3.0, 3), (6.0, 4)] and found.k == 6
+    chosen = [
+        replace(s, settings=replace(s.settings, draft_length="heuristic"), asked=k)
+        for s, k in zip(steps, [2, 3, 2, 6, 6, 6, 6], strict=True)
+    ]
+    adaptive = pace(trace_of(chosen))
+    assert [point.adaptive for point in adaptive.points] == [True] and adaptive.k == round((3 * 2 + 4 * 6) / 7)
+
+
+def test_only_the_last_strategy_counts():
+    first = [replace(s, settings=RunSettings(strategy="beam search", k=3), draft_s=1.0) for s in run_of([(3, 3)] * 9)]
+    found = pace(trace_of([*first, *run_of([(3, 0)] * 4)]))
+    assert found.strategy == "sampling" and found.alpha.value == 0 and found.cost_ratio == pytest.approx(10 / 3 / 25)
+
+
+def test_noise_never_makes_more_places_cheaper_than_fewer():
+    quick = [replace(s, verify_s=0.02) for s in run_of([(5, 1)] * 3)]
+    found = pace(trace_of([*run_of([(2, 1)] * 3), *quick]))
+    assert found.verify_cost == ((1, 1.0), (3, 1.0), (6, 1.0))
+    # two short drafts at the end are not a measurement of their own
+    assert pace(trace_of([*run_of([(2, 1)] * 2), *quick])).verify_cost == ((1, 1.0), (6, 1.0))
+
+
+def test_costs_measured_apart_take_their_place_a_trees_by_all_its_tokens():
+    found = pace(trace_of(run_of([(3, 3), (3, 1), (3, 0)]), None))
+    costs = Costs(0.1, ((1, 1.0), (3, 1.2), (5, 1.4)))
+    chain = with_costs(found, costs, lambda k: k, "measured here", 16)
+    assert chain.cost_ratio == 0.1 and [chain.v(k) for k in (0, 2, 4, 8)] == pytest.approx([1, 1.2, 1.4, 1.8])
+    assert chain.reach == 4 and chain.known and chain.source == "measured here"
+    tree = with_costs(found, costs, lambda k: 2 * k, "measured here", 16)
+    assert tree.v(2) == pytest.approx(1.4) and tree.reach == 2
+
+
+@pytest.mark.parametrize("name", gallery.present())
+def test_every_recording_can_be_explained(name):
+    found = pace(gallery.read(name))
+    parts = found.explained()
+    product = parts.textbook * parts.verification * parts.dependence * parts.overhead
+    assert found.known and product == pytest.approx(found.main().speed_up)
