@@ -49,10 +49,8 @@ def test_each_k_has_its_own_speed_up_and_a_policy_one_for_all():
     steps = run_of([(2, 2)] * 3) + [replace(s, settings=replace(s.settings, k=6)) for s in run_of([(6, 1)] * 4)]
     found = pace(trace_of(steps))
     assert [(point.k, point.steps) for point in found.points] == [(3.0, 3), (6.0, 4)] and found.k == 6
-    chosen = [
-        replace(s, settings=replace(s.settings, draft_length="heuristic"), asked=k)
-        for s, k in zip(steps, [2, 3, 2, 6, 6, 6, 6], strict=True)
-    ]
+    asked = zip(steps, [2, 3, 2, 6, 6, 6, 6], strict=True)
+    chosen = [replace(s, settings=replace(s.settings, draft_length="heuristic"), asked=k) for s, k in asked]
     adaptive = pace(trace_of(chosen))
     assert [point.adaptive for point in adaptive.points] == [True] and adaptive.k == round((3 * 2 + 4 * 6) / 7)
 
