@@ -10,6 +10,7 @@ Example: ``measured(pair, settings).verify_cost`` has (5, 1.14), v(4), for the d
 from __future__ import annotations
 
 import threading
+from collections.abc import Generator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -62,15 +63,44 @@ def prices(kept: dict[str, Costs], pair: Pair, settings: RunSettings) -> Price:
 def measured(pair: Pair, settings: RunSettings) -> Costs:
     """The costs of this pair with this strategy, measured at the first call in this process."""
     with _LOCK:  # two at once would measure each other
-        of_target = _KEPT.setdefault(pair.target, WeakKeyDictionary())
-        of_pair = of_target.setdefault(pair.draft or pair.target, {})
-        name = kept_under(settings)
+        of_pair, name = _kept(pair), kept_under(settings)
         if name not in of_pair:
-            of_pair[name] = _measure(pair, RunSettings(strategy=settings.strategy, options=settings.options))
+            of_pair[name] = _measure(pair, _bare(settings))
         return of_pair[name]
 
 
+def in_slices(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs]:
+    """The same a pass at a time, so that others can take a turn between two: yields the share done, from 0 to 1.
+
+    Each `next` is one timed pass or draft; what was measured before in this process is returned without one.
+    """
+    of_pair, name = _kept(pair), kept_under(settings)
+    if name not in of_pair:
+        found = yield from _passes(pair, _bare(settings))
+        of_pair.setdefault(name, found)
+    return of_pair[name]
+
+
+def _kept(pair: Pair) -> dict[str, Costs]:
+    of_target = _KEPT.setdefault(pair.target, WeakKeyDictionary())
+    return of_target.setdefault(pair.draft or pair.target, {})
+
+
+def _bare(settings: RunSettings) -> RunSettings:
+    return RunSettings(strategy=settings.strategy, options=settings.options)
+
+
 def _measure(pair: Pair, settings: RunSettings) -> Costs:
+    passes = _passes(pair, settings)
+    while True:
+        try:
+            next(passes)
+        except StopIteration as end:
+            found: Costs = end.value
+            return found
+
+
+def _passes(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs]:
     context = min(model.context for model in (pair.target, pair.draft) if model)
     size = max(1, min(TEXT, context - max(PLACES)))
     # a text that repeats itself, so that lookups have something to find
@@ -85,16 +115,22 @@ def _measure(pair: Pair, settings: RunSettings) -> Costs:
 
     drafter.adopt(settings)
     drafter.catch_up(ids[:size])
+    done, wanted = 0, (1 + ROUNDS) * (1 + len(places))
     for _ in range(1 + ROUNDS):  # sizes take turns, so that a machine that slows down slows all of them
         depth = 0
+        yield done / wanted
         clock.lap()
         with suppress(BadLogits):  # costs what the attempt costs; the step itself will tell
             draft = drafter.propose(ids[:size], DRAFTED, settings, coins, 0)
             depth = max((len(draft.path(node)) for node in range(len(draft.token_ids))), default=0)
         drafts.append(clock.lap() / max(1, depth))
+        done += 1
         for n in places:
+            yield done / wanted
+            clock.lap()
             target.logits(ids[: size - 1 + n], last=n)
             passes[n].append(clock.lap())
+            done += 1
     # others on the machine only ever add time, and more places never take less: so the least time seen of as many or more
     least = [min(min(passes[m][1:]) for m in places if m >= n) for n in places]
     return Costs(min(drafts[1:]) / least[0], tuple((n, s / least[0]) for n, s in zip(places, least, strict=True)))

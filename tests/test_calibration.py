@@ -72,6 +72,26 @@ def test_a_pair_is_measured_once_and_another_one_for_itself(pair, monkeypatch):
     assert len(made) == 4
 
 
+def test_measured_in_slices_others_take_turns_between_and_it_is_kept_as_ever(pair):
+    both = Pair(table_model("sliced", tiny.target_table()), table_model("draft", tiny.draft_table()))
+    settings = replace(SETTINGS, strategy="greedy")
+    slices, shares = calibration.in_slices(both, settings), []
+    other = engine.start(pair("target12", "draft12"), [1], RunSettings(k=2, max_new_tokens=200))
+    while True:
+        try:
+            shares.append(next(slices))
+        except StopIteration as end:
+            found = end.value
+            break
+        engine.step(other, RunSettings(k=2, max_new_tokens=200))
+    assert shares == sorted(shares) and shares[0] == 0 and shares[-1] < 1
+    assert len(shares) == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES))
+    assert calibration.measured(both, settings) is found and found.verify_cost[0] == (1, 1.0)
+    with pytest.raises(StopIteration) as at_once:
+        next(calibration.in_slices(both, settings))
+    assert at_once.value.value is found
+
+
 def test_nothing_is_measured_where_nothing_is_chosen(pair, monkeypatch):
     monkeypatch.setattr(calibration, "_measure", lambda *args: pytest.fail("measured"))
     fresh = Pair(table_model("fresh", tiny.target_table()), table_model("draft", tiny.draft_table()))

@@ -40,6 +40,9 @@ SCRIPTS = (
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
+PICTURE_SCRIPTS = ("dom.js", "picture.js")
+"""A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
+PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css")
 
 
@@ -52,6 +55,13 @@ def script() -> str:
     data = json.dumps(config, separators=(",", ":"), ensure_ascii=False)
     files = [(ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS]
     return "\n".join([f"const CONFIG = {data};", *files])
+
+
+def picture_script() -> str:
+    """`js_on_load` of a picture."""
+    config = json.dumps({"palette": palette.plain()}, separators=(",", ":"), ensure_ascii=False)
+    files = [(ASSETS / name).read_text(encoding="utf-8") for name in PICTURE_SCRIPTS]
+    return "\n".join([f"const CONFIG = {config};", *files])
 
 
 def template() -> str:

@@ -54,6 +54,21 @@ def test_on_a_desk(chromium, open_tab, theme):  # noqa: F811
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
+def test_the_studies_that_explain_a_run(chromium, open_tab, theme, size):  # noqa: F811
+    context = chromium.new_context(viewport=size, reduced_motion="reduce")
+    visit = open_tab(context, f"?__theme={theme}")
+    for study, told in (("sv-why", "#sv-why-strip .sv-time"), ("sv-numbers", "#sv-numbers-drawn .sv-bars")):
+        visit.page.locator(f"#{study} > button").click()
+        visit.page.locator(told).first.wait_for()
+    visit.until("() => document.querySelector('.sv-picture .sv-plot')?.data?.length >= 4")
+    visit.page.evaluate("() => document.querySelectorAll('.sv-study details').forEach((d) => { d.open = true; })")
+    found = faults(visit, "studies unfolded")
+    context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_on_a_phone(chromium, open_tab, theme):  # noqa: F811
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context, f"?__theme={theme}")

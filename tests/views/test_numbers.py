@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
@@ -26,7 +27,7 @@ def ran(strategy="greedy", k=3, tokens=30, **settings):
 
 
 def words(html):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", html))
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", " ", html)))
 
 
 def test_the_recorded_run_is_told_with_denominators():

@@ -1,0 +1,47 @@
+// Entry of a picture of its own: draws one finished plotly figure with the page's plotly, in the colours of the theme
+// that is on. On every change the same plot is redrawn, never a new one made. `element`, `props`, `watch` are Gradio's.
+
+const room = element.querySelector('.sv-picture');
+const plot = el('div', 'sv-plot');
+room.replaceChildren(plot);
+plot.setAttribute('role', 'img');
+let told = null;
+
+// Roles of the palette, or for a trace that has none its own colours.
+function tint(trace, dark) {
+  const pair = CONFIG.palette.roles[trace.meta?.role];
+  if (!pair) return;
+  const colour = pair[dark ? 1 : 0];
+  if (trace.line) trace.line.color = colour;
+  if (trace.marker) trace.marker.color = colour;
+}
+
+function draw() {
+  room.hidden = !told;
+  room.classList.toggle('sv-no-plotly', !window.Plotly);
+  if (!told || !window.Plotly || !room.clientWidth) return;
+  const dark = isDark(), style = getComputedStyle(room), rule = dark ? '#374151' : '#e3e7ed';
+  const { data, layout } = structuredClone(told.figure);
+  for (const trace of data) tint(trace, dark);
+  layout.font = { size: 12, family: style.fontFamily, color: style.color };
+  for (const axis of [layout.xaxis, layout.yaxis]) axis.gridcolor = rule;
+  layout.hoverlabel = { bgcolor: dark ? '#111827' : '#ffffff', bordercolor: rule, font: { color: style.color }, align: 'left' };
+  plot.setAttribute('aria-label', told.says);
+  window.Plotly.react(plot, data, layout, { displayModeBar: false, responsive: true, doubleClick: false });
+}
+
+function receive(value) {
+  try { told = value ? JSON.parse(value) : null; } catch { return; } // half a message: the whole one follows
+  draw();
+}
+
+let width = 0;
+new ResizeObserver(() => {
+  if (room.clientWidth === width) return;
+  width = room.clientWidth;
+  draw();
+}).observe(element);
+new MutationObserver(draw).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+
+watch('value', () => receive(props.value));
+receive(props.value);

@@ -1,0 +1,212 @@
+"""The study "Why this speed?": a diagnosis, theory over measurement, a curve to play with, and when the models worked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from specviz.metrics.pace import Pace, Point
+from specviz.metrics.theory import VerifyCost, interpolated
+from specviz.settings import SpecvizError
+from specviz.ui.measuring import Measuring
+from specviz.ui.studies.desk import SHOWN_JS, Desk
+from specviz.views import page, theory, timeline
+from specviz.views.theory import Curve
+
+EXAMPLE = (0.7, 0.1, 0.05)
+"""α, c and the cost of one more place, where a run has none: made up, and called so."""
+LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
+"""How far the three sliders go, and in what steps."""
+
+
+def add(desk: Desk) -> None:
+    """Put it on the page."""
+    measuring = Measuring(desk.shelf, desk.turns)
+    going: dict[str, object] = {}
+    with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
+        with gr.Row(elem_classes="sv-study-row"):
+            again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0)
+            measure = gr.Button("Measure costs here", elem_id="sv-why-measure", size="sm", scale=0)
+            stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0)
+            say = gr.Markdown("", elem_id="sv-why-says")
+        found = gr.HTML("", elem_id="sv-why-found", padding=False)
+        curve = gr.HTML(
+            "",
+            html_template=page.PICTURE_TEMPLATE,
+            js_on_load=page.picture_script(),
+            apply_default_css=False,
+            elem_id="sv-why-curve",
+            padding=False,
+        )
+        verdict = gr.HTML("", elem_id="sv-why-verdict", padding=False)
+        with gr.Row():
+            sliders = [
+                gr.Slider(0, high, value, step=step, label=label, info=info, elem_id=f"sv-why-{name}", min_width=200)
+                for (high, step), value, (name, label, info) in zip(
+                    LIMITS,
+                    EXAMPLE,
+                    (
+                        ("alpha", "α", "chance that a tested token is accepted"),
+                        ("c", "c", "a draft pass ÷ a target pass"),
+                        ("slope", "one more place", "what it adds to v: v(K) = 1 + this · K"),
+                    ),
+                    strict=True,
+                )
+            ]
+        back = gr.Button("The run's own values", elem_id="sv-why-back", size="sm")
+        explained = gr.HTML("", elem_id="sv-why-explained", padding=False)
+        strip = gr.HTML("", elem_id="sv-why-strip", padding=False)
+        with gr.Row():
+            first = gr.Number(
+                1,
+                label="first step on the strip",
+                precision=0,
+                minimum=1,
+                elem_id="sv-why-first",
+                scale=0,
+                min_width=200,
+            )
+        facts = gr.Textbox("", visible=False)
+    hidden = gr.Textbox(visible=False)
+    outputs = [found, curve, verdict, *sliders, explained, strip, first, facts]
+
+    def drawn(trace: Any, here: bool = False) -> list[Any]:
+        known = measuring.known(trace, here)
+        own = Own.of(known)
+        shown = own.curve(own.sliders)
+        return [
+            theory.findings(known),
+            theory.picture(shown),
+            own.told(shown),
+            *own.sliders,
+            theory.explained(known),
+            timeline.study(trace),
+            1,
+            own.packed(),
+        ]
+
+    def move(packed: str, alpha: float, c: float, slope: float) -> tuple[str, str]:
+        own = Own.unpacked(packed)
+        shown = own.curve((alpha, c, slope))
+        return theory.picture(shown), own.told(shown)
+
+    def restore(packed: str) -> tuple[float, ...]:
+        return Own.unpacked(packed).sliders
+
+    def from_step(shown: str, number: float | None) -> Any:
+        try:
+            return timeline.study(desk.on_screen(shown), int(number or 1))
+        except SpecvizError as error:
+            return timeline.room(timeline.says(str(error)))
+
+    def costs(shown: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
+        visitor, who, me = desk.settled(request, raw), str(request.session_hash), object()
+        going[who] = me
+        same = [gr.update()] * len(outputs)
+        try:
+            trace = desk.on_screen(shown)
+            steps = measuring.measure(visitor, trace, lambda: going.get(who) is me)
+            while True:
+                try:
+                    yield [next(steps), *same]
+                except StopIteration as end:
+                    done: bool = end.value
+                    break
+            yield ["Measured.", *drawn(trace, here=True)] if done else ["Stopped; nothing was changed.", *same]
+        except SpecvizError as error:
+            yield [str(error), *same]
+        finally:
+            if going.get(who) is me:
+                del going[who]
+
+    def end(request: gr.Request) -> None:
+        going.pop(str(request.session_hash), None)
+
+    desk.looks(unfolded, again, drawn, outputs, say)
+    for slider in sliders:
+        slider.change(move, [facts, *sliders], [curve, verdict], trigger_mode="always_last", **desk.quick)
+    back.click(restore, facts, sliders, **desk.quick)
+    first.change(from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **desk.quick)
+    measure.click(costs, [hidden, *desk.panel.widgets], [say, *outputs], js=SHOWN_JS, **desk.long)
+    stop.click(end, None, None, **desk.quick)
+
+
+class Own:
+    """The run's own values beside the sliders, carried by the page so that moving one asks for no run.
+
+    Where the sliders stand at them the curve is the measured one, else v is the straight line that was set.
+    """
+
+    def __init__(self, known: dict[str, Any] | None) -> None:
+        self.known = known
+
+    @classmethod
+    def of(cls, found: Pace) -> Own:
+        """As read off a run."""
+        v = found.v
+        if not found.known or v is None:
+            return cls({"points": [_plain(point) for point in found.points]} if found.points else None)
+        assert found.alpha.value is not None and found.cost_ratio is not None
+        values = (found.alpha.value, found.cost_ratio, (v(found.k) - 1) / found.k if found.k else 0.0)
+        return cls(
+            {
+                "exact": values[:2],
+                "sliders": [_placed(value, *limit) for value, limit in zip(values, LIMITS, strict=True)],
+                "v": [list(pair) for pair in found.verify_cost],
+                "reach": found.reach,
+                "points": [_plain(point) for point in found.points],
+            }
+        )
+
+    @property
+    def sliders(self) -> tuple[float, float, float]:
+        """Where the sliders stand for this run."""
+        if not self.known or "sliders" not in self.known:
+            return EXAMPLE
+        alpha, c, slope = self.known["sliders"]
+        return float(alpha), float(c), float(slope)
+
+    def curve(self, at: tuple[float, float, float]) -> Curve:
+        """What is drawn with the sliders at these places."""
+        points = tuple(Point(*point) for point in (self.known or {}).get("points", ()))
+        if self.known and "exact" in self.known and tuple(at) == self.sliders:
+            alpha, c = self.known["exact"]
+            return Curve(alpha, c, interpolated([(n, v) for n, v in self.known["v"]]), self.known["reach"], points)
+        return Curve(at[0], at[1], _line(at[2]), None, points)
+
+    def told(self, shown: Curve) -> str:
+        """The verdict, and whose values these are."""
+        whose = "The run's own values." if shown.reach is not None else "Values of the sliders."
+        if not self.known or "exact" not in self.known:
+            whose = "An example: this run's own values are not measured."
+        return theory.told(shown.alpha, shown.c, shown.v, whose)
+
+    def packed(self) -> str:
+        """For the page to carry."""
+        return json.dumps(self.known)
+
+    @classmethod
+    def unpacked(cls, text: str) -> Own:
+        """Inverse of `packed`; what is not of that shape is no run's values."""
+        try:
+            own = cls(json.loads(text or "null"))
+            own.curve(own.sliders)
+            return own
+        except (ValueError, TypeError, KeyError, AttributeError, SpecvizError):
+            return cls(None)
+
+
+def _line(slope: float) -> VerifyCost:
+    return lambda k: 1 + slope * k
+
+
+def _plain(point: Point) -> list[Any]:
+    return [point.k, point.speed_up, point.steps, point.tokens, point.adaptive]
+
+
+def _placed(value: float, high: float, step: float) -> float:
+    """Where a slider stands for this value."""
+    return min(high, round(round(value / step) * step, 6))

@@ -1,0 +1,186 @@
+"""Speed-up over K as the formula expects it, and what was measured: a picture, and the way from one to the other in words.
+
+The picture is a finished plotly figure as JSON, drawn by `assets/picture.js` with the page's own plotly in the colours of
+the theme that is on. Pure. Example: ``picture(Curve(0.8, 0.1, free))`` has its best K at 5 and 2.46×.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from specviz.metrics.diagnosis import Finding, diagnose, headline
+from specviz.metrics.pace import Pace, Point
+from specviz.metrics.theory import VerifyCost, best_k, break_even_alpha, free, speed_up, verdict
+from specviz.settings import MAX_K
+from specviz.views.figures.base import colour
+from specviz.views.study import Html, html, ms, number, part, room, says, table
+
+SHORT = 16
+"""The K axis ends here, unless something there is to see lies beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What the picture shows. `reach`: v was measured up to this K, beyond it is a straight line; None: all of it is made
+    up. `points`: speed-ups that were measured."""
+
+    alpha: float
+    c: float
+    v: VerifyCost
+    reach: int | None = None
+    points: Sequence[Point] = ()
+
+
+def picture(curve: Curve) -> str:
+    """JSON of the figure and of what it says in words."""
+    found, best = figure(curve), best_k(curve.alpha, curve.c, curve.v)
+    words = (
+        f"Speed-up over K for α = {curve.alpha:.2f} and c = {curve.c:.2f}: {verdict(curve.alpha, curve.c, curve.v)} "
+        + " ".join(f"Measured at K = {p.k:.3g}: {p.speed_up:.2f}×." for p in curve.points)
+    )
+    return json.dumps({"figure": json.loads(found.to_json()), "says": words.strip(), "best": best})
+
+
+def figure(curve: Curve) -> go.Figure:
+    """Textbook and measured v(K) as lines, the break-even line at 1, measured points, the best K."""
+    alpha, c, v = curve.alpha, curve.c, curve.v
+    best = best_k(alpha, c, v)
+    most = MAX_K if max([best, *(p.k for p in curve.points)]) > SHORT else SHORT
+    ks = list(range(most + 1))
+    textbook, real = [speed_up(alpha, k, c, free) for k in ks], [speed_up(alpha, k, c, v) for k in ks]
+    known = most if curve.reach is None else min(most, curve.reach)
+    made = go.Figure(layout={"template": go.layout.Template()})
+    made.add_scatter(
+        x=ks, y=textbook, name="textbook: verification free, v = 1", mode="lines", line={"width": 1},
+        meta={"role": "other"}, hovertemplate="K = %{x}: %{y:.2f}× if verification were free<extra></extra>",
+    )  # fmt: skip
+    made.add_scatter(
+        x=ks[: known + 1], y=real[: known + 1], name="with v(K)" if curve.reach is None else "with measured v(K)",
+        mode="lines", line={"width": 3}, meta={"role": "run"},
+        customdata=[v(k) for k in ks[: known + 1]],
+        hovertemplate="K = %{x}: %{y:.2f}× to be expected, v = %{customdata:.2f}<extra></extra>",
+    )  # fmt: skip
+    if known < most:
+        made.add_scatter(
+            x=ks[known:], y=real[known:], name="v(K) drawn on beyond", mode="lines", line={"width": 2, "dash": "dot"},
+            meta={"role": "run"}, customdata=[v(k) for k in ks[known:]],
+            hovertemplate="K = %{x}: %{y:.2f}× if v goes on as before, v = %{customdata:.2f}<extra></extra>",
+        )  # fmt: skip
+    made.add_scatter(
+        x=[0, most], y=[1, 1], name="target alone: 1", mode="lines", line={"width": 2, "dash": "dash"},
+        meta={"role": "alone"}, hoverinfo="skip",
+    )  # fmt: skip
+    if curve.points:
+        made.add_scatter(
+            x=[p.k for p in curve.points], y=[p.speed_up for p in curve.points], name="measured", mode="markers",
+            marker={"size": 13, "symbol": "diamond", "line": {"width": 1}}, meta={"role": "draft"},
+            customdata=[[p.tokens, p.steps, " (mean depth)" if p.adaptive else ""] for p in curve.points],
+            hovertemplate="K = %{x:.3g}%{customdata[2]}: %{y:.2f}× measured, %{customdata[0]} tokens in "
+            "%{customdata[1]} steps<extra></extra>",
+        )  # fmt: skip
+    if best:
+        made.add_scatter(
+            x=[best], y=[real[best]], name="best K", mode="markers+text", text=[f"best: K = {best}, {real[best]:.2f}×"],
+            textposition="top right" if best < most / 2 else "top left", cliponaxis=False,
+            marker={"size": 16, "symbol": "circle-open", "line": {"width": 2}}, meta={"role": "residual"},
+            hovertemplate="K = %{x} is best: %{y:.2f}×<extra></extra>",
+        )  # fmt: skip
+    for trace in made.data:
+        tint = colour(trace.meta["role"])
+        trace.update(marker={"color": tint}) if "markers" in trace.mode else None
+        trace.update(line={"color": tint}) if "lines" in trace.mode else None
+    high = max([1.2, *real, *(p.speed_up for p in curve.points), min(max(textbook), 2 * max(real))])
+    axis = {"zeroline": False, "fixedrange": True, "automargin": True}
+    made.update_layout(
+        xaxis={**axis, "title": {"text": "K, tokens drafted per step"}, "range": [-0.4, most + 0.4], "dtick": 2},
+        yaxis={**axis, "title": {"text": "× target alone"}, "range": [0, 1.12 * high]},
+        margin={"l": 48, "r": 8, "t": 8, "b": 40},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hovermode="closest", dragmode=False,
+    )  # fmt: skip
+    return made
+
+
+def told(alpha: float, c: float, v: VerifyCost, whose: str) -> Html:
+    """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from."""
+    needed = break_even_alpha(c, v)
+    line = "No acceptance rate makes these costs pay." if needed is None else f"Some K pays from α = {needed:.2f} on."
+    values = f"α = {alpha:.2f}, c = {c:.2f}, v(1) = {v(1):.2f}."
+    return room(says(Html(f"<strong>{html(verdict(alpha, c, v))}</strong> {html(line)} {html(whose)} {html(values)}")))
+
+
+def findings(found: Pace) -> Html:
+    """Slower or faster, and why: a list that begins with what matters most."""
+    return room(
+        says(Html(f"<strong>{html(headline(found))}</strong>")),
+        Html(f'<ol class="sv-findings">{"".join(_finding(finding) for finding in diagnose(found))}</ol>'),
+    )
+
+
+def _finding(finding: Finding) -> str:
+    cost = f" <small>takes {finding.cost:.0%} of the speed</small>" if finding.cost >= 0.005 else ""
+    do = f" <em>{html(finding.do)}</em>" if finding.do else ""
+    return f"<li><strong>{html(finding.title)}</strong>{cost}<br>{html(finding.seen)}{do}</li>"
+
+
+def explained(found: Pace) -> Html:
+    """What went into the formula, and from the textbook's figure to the measured one."""
+    if not found.strategy:
+        nothing = "Nothing was drafted, so the formula has nothing to say; press Play with K above 0."
+        return room(part("Theory and measurement", says(nothing)))
+    v = found.v
+    drawn = f". Measured up to K = {found.reach}, straight lines between and beyond" if v else ""
+    rows: list[list[object]] = [
+        ["α", str(found.alpha), "places accepted of places tested" + (", by place of the tree" if found.tree else "")],
+        ["c", number(found.cost_ratio), "time of drafting one place ÷ a target pass over one place"],
+        [
+            f"v({found.k})",
+            number(v(found.k) if v else None),
+            f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}",
+        ],
+    ]
+    if found.single_s:
+        rows.append(["one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}"])
+    source = f"c and v: {found.source}." if found.source else ""
+    lacks = "" if found.known else " What is missing is measured by Measure target alone (above) or Measure costs here."
+    return room(
+        part(
+            "What goes into the formula",
+            says(f"Strategy {found.strategy}, {found.steps} steps. {source}{lacks}"),
+            table("What goes into the formula", [("figure", ""), ("this run", ""), ("what it is", "")], rows),
+        ),
+        part("From the textbook to the measurement", *_breakdown(found)),
+    )
+
+
+def _breakdown(found: Pace) -> list[Html]:
+    parts, point = found.explained(), found.main()
+    if point is None:
+        return [says("The run's speed-up is not measured yet; press Measure target alone.")]
+    if parts is None:
+        return [says("c and v are not known yet, so the gap cannot be split up; press Measure costs here.")]
+    k = round(point.k)
+    textbook, with_v = parts.textbook, parts.textbook * parts.verification
+    with_places = with_v * parts.dependence
+    idle = f", {found.idle} of {found.steps} steps that drafted nothing" if found.idle else ""
+    causes = [
+        ("textbook", None, textbook, f"α, c and K = {k}: verification free, tests independent of each other"),
+        ("verification", parts.verification, with_v, f"a pass over {k} drafted tokens takes longer than one without"),
+        ("dependence", parts.dependence, with_places, "acceptance differs by position: above 1 where it comes in runs"),
+        (
+            "all else",
+            parts.overhead,
+            parts.measured,
+            f"the loop, short drafts near the end{idle}, noise of the machine",
+        ),
+    ]
+    rows = [[name, f"× {x:.2f}" if x is not None else "", f"{so_far:.2f}×", what] for name, x, so_far, what in causes]
+    columns = [("cause", ""), ("factor", "above 1 is a gain"), ("speed-up", "up to here"), ("what it is", "")]
+    return [
+        says(f"Speed-up at K = {k}: {textbook:.2f}× by the textbook, {parts.measured:.2f}× measured."),
+        table("From the textbook to the measurement", columns, rows),
+    ]

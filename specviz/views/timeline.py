@@ -1,0 +1,150 @@
+"""When the models worked: draft, verify and the rest of each step as a strip on one time axis, above the target alone.
+
+After the figure of Leviathan et al. (arXiv 2211.17192, figure 5), from the measured times of a run. Both lanes begin at
+the same token and time 0. A phase is told by colour, pattern and letter; every bar says step, tokens and ms. Pure HTML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from itertools import accumulate
+from statistics import median
+
+from specviz.trace import StepRecord, Trace
+from specviz.views.study import Html, counted, ms, part, room, says
+
+WINDOW = 60
+"""Steps shown at once: a strip of some 3 seconds of the default pair, and never more elements than a page bears."""
+STEP_PX = 58
+LETTER_PX = 13
+EMPTY = "No step has been made yet; press Play or Step, or choose a recording under Runs."
+LEGEND = (
+    ("draft", "D", "the draft proposes"),
+    ("verify", "V", "one target pass checks; + the tokens it wrote"),
+    ("other", "·", "the loop around them"),
+    ("alone", "A", "the target alone, one pass a token"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """From `start` on for `length` seconds."""
+
+    kind: str
+    start: float
+    length: float
+    letter: str
+    says: str
+
+
+def study(trace: Trace, first: int = 1) -> Html:
+    """The strip from step number `first` (from 1) on."""
+    title = "When the models worked"
+    if not trace.steps:
+        return room(part(title, says(EMPTY)))
+    first = min(max(1, first), len(trace.steps))
+    steps = trace.steps[first - 1 : first - 1 + WINDOW]
+    whole = sum(step.step_s for step in steps)
+    if whole <= 0:
+        return room(part(title, says("These steps carry no times, so there is nothing to draw.")))
+    usual = median(step.step_s for step in steps) or whole / len(steps)
+    px = STEP_PX / usual
+    alone = _alone(trace, steps[0].start, whole)
+    lanes = [("run", _bars(steps)), *([("target alone", alone)] if alone else [])]
+    last = first + len(steps) - 1
+    strips = "".join(
+        f'<div class="sv-lane-name">{name}</div><div class="sv-lane" role="img" aria-label="{escape(_lane(name, bars))}">'
+        f"{''.join(_bar(bar, px) for bar in bars)}</div>"
+        for name, bars in lanes
+    )
+    label = f"Time of steps {first} to {last}, in milliseconds"
+    return room(
+        part(
+            title,
+            says(_sentence(trace, steps, first, whole, len(alone))),
+            Html(
+                f'<div class="sv-timeline" tabindex="0" role="region" aria-label="{label}">'
+                f'<div class="sv-lanes" style="width:{whole * px + 24:.0f}px">{strips}{_axis(whole, px)}</div></div>'
+            ),
+            _legend(bool(alone)),
+        )
+    )
+
+
+def _bars(steps: tuple[StepRecord, ...]) -> list[Bar]:
+    found, at = [], 0.0
+    for step in steps:
+        name, made, drafted = f"step {step.index + 1}", len(step.emitted_ids), len(step.tokens)
+        what = f"drafting {counted(drafted, 'token')}" if drafted else "looking for a draft, none made"
+        passed = f"verifying over {counted(drafted + 1, 'place')}, {counted(made, 'token')} written"
+        for kind, length, letter, told in (
+            ("draft", step.draft_s, "D", what),
+            ("verify", step.verify_s, f"V+{made}", passed),
+            ("other", step.other_s, "", "the loop around them"),
+        ):
+            if length > 0:
+                found.append(Bar(kind, at, length, letter, f"{name}: {told}, {ms(length)}"))
+            at += length
+    return found
+
+
+def _alone(trace: Trace, start: int, whole: float) -> list[Bar]:
+    """The target alone from the same token on, for as long."""
+    times = trace.baseline.step_s[start:] if trace.baseline else ()
+    ends = list(accumulate(times))
+    return [
+        Bar(
+            "alone",
+            end - length,
+            min(length, whole - (end - length)),
+            "A",
+            f"target alone: token {start + n}, {ms(length)}",
+        )
+        for n, (end, length) in enumerate(zip(ends, times, strict=True), start=1)
+        if end - length < whole
+    ]
+
+
+def _bar(bar: Bar, px: float) -> str:
+    width = bar.length * px
+    letter = bar.letter if width >= LETTER_PX * max(1, len(bar.letter) * 0.7) else ""
+    return (
+        f'<i class="sv-time sv-time-{bar.kind}" style="left:{bar.start * px:.1f}px;width:{max(width - 1, 0.5):.1f}px" '
+        f'title="{escape(bar.says)}">{letter}</i>'
+    )
+
+
+def _axis(whole: float, px: float) -> str:
+    step = next(s for m in range(-6, 9) for n in (1, 2, 5) for s in [n * 10.0**m] if s * px >= 90)
+    ticks = "".join(
+        f'<span style="left:{n * step * px:.1f}px">{1000 * n * step:,.10g}{" ms" if n == 0 else ""}</span>'
+        for n in range(int(whole / step) + 1)
+    )
+    return f'<div class="sv-lane-name">ms</div><div class="sv-ticks" aria-hidden="true">{ticks}</div>'
+
+
+def _lane(name: str, bars: list[Bar]) -> str:
+    kinds = {kind: sum(bar.length for bar in bars if bar.kind == kind) for kind, _, _ in LEGEND}
+    return f"{name}: " + ", ".join(f"{kind} {ms(seconds)}" for kind, seconds in kinds.items() if seconds)
+
+
+def _sentence(trace: Trace, steps: tuple[StepRecord, ...], first: int, whole: float, alone: int) -> str:
+    made, last = sum(len(step.emitted_ids) for step in steps), first + len(steps) - 1
+    which = f"step {first}" if len(steps) == 1 else f"steps {first} to {last}"
+    told = f"{which[0].upper()}{which[1:]} of {len(trace.steps):,} took {ms(whole)} and wrote {counted(made, 'token')}"
+    if trace.baseline is None:
+        return f"{told}. Press Measure target alone to see it on the same clock."
+    if not alone:
+        return f"{told}; the target alone was measured on the first {len(trace.baseline.step_s):,} tokens only."
+    short = len(trace.baseline.step_s) <= steps[0].start + alone
+    ended = ", all that was measured of it" if short else ""
+    return f"{told}; the target alone made {counted(alone, 'token')} in that time{ended}."
+
+
+def _legend(alone: bool) -> Html:
+    shown = [entry for entry in LEGEND if alone or entry[0] != "alone"]
+    items = "".join(
+        f'<li><i class="sv-time sv-time-{kind}">{letter}</i> {kind}: {about}</li>' for kind, letter, about in shown
+    )
+    return Html(f'<ul class="sv-time-legend">{items}</ul>')
