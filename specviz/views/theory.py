@@ -108,7 +108,7 @@ def figure(curve: Curve) -> go.Figure:
 def told(alpha: float, c: float, v: VerifyCost, whose: str) -> Html:
     """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from."""
     needed = break_even_alpha(c, v)
-    line = "No acceptance rate makes these costs pay." if needed is None else f"Some K pays from α = {needed:.2f} on."
+    line = "" if needed is None else f"Some K pays from α = {needed:.2f} on."
     values = f"α = {alpha:.2f}, c = {c:.2f}, v(1) = {v(1):.2f}."
     return room(says(Html(f"<strong>{html(verdict(alpha, c, v))}</strong> {html(line)} {html(whose)} {html(values)}")))
 
@@ -134,27 +134,33 @@ def explained(found: Pace) -> Html:
         return room(part("Theory and measurement", says(nothing)))
     v = found.v
     drawn = f". Measured up to K = {found.reach}, straight lines between and beyond" if v else ""
-    rows: list[list[object]] = [
-        ["α", str(found.alpha), "places accepted of places tested" + (", by place of the tree" if found.tree else "")],
-        ["c", number(found.cost_ratio), "time of drafting one place ÷ a target pass over one place"],
-        [
+    places = "places accepted of places tested" + (", by place of the tree" if found.tree else "")
+    figures = [
+        ("α", str(found.alpha), places),
+        ("c", number(found.cost_ratio), "time of drafting one place ÷ a target pass over one place"),
+        (
             f"v({found.k})",
             number(v(found.k) if v else None),
             f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}",
-        ],
+        ),
     ]
     if found.single_s:
-        rows.append(["one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}"])
+        figures.append(("one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}"))
+    rows = [[_named(name, what), value] for name, value, what in figures]
     source = f"c and v: {found.source}." if found.source else ""
     lacks = "" if found.known else " What is missing is measured by Measure target alone (above) or Measure costs here."
     return room(
         part(
             "What goes into the formula",
             says(f"Strategy {found.strategy}, {found.steps} steps. {source}{lacks}"),
-            table("What goes into the formula", [("figure", ""), ("this run", ""), ("what it is", "")], rows),
+            table("What goes into the formula", [("figure", "what it is"), ("this run", "")], rows, "told"),
         ),
         part("From the textbook to the measurement", *_breakdown(found)),
     )
+
+
+def _named(name: str, what: str) -> Html:
+    return Html(f"{html(name)}<small>{html(what)}</small>")
 
 
 def _breakdown(found: Pace) -> list[Html]:
@@ -178,9 +184,12 @@ def _breakdown(found: Pace) -> list[Html]:
             f"the loop, short drafts near the end{idle}, noise of the machine",
         ),
     ]
-    rows = [[name, f"× {x:.2f}" if x is not None else "", f"{so_far:.2f}×", what] for name, x, so_far, what in causes]
-    columns = [("cause", ""), ("factor", "above 1 is a gain"), ("speed-up", "up to here"), ("what it is", "")]
+    rows = [
+        [_named(name, what), f"× {x:.2f}" if x is not None else "", f"{so_far:.2f}×"]
+        for name, x, so_far, what in causes
+    ]
+    columns = [("cause", "what it is"), ("factor", "above 1 is a gain"), ("speed-up", "up to here")]
     return [
         says(f"Speed-up at K = {k}: {textbook:.2f}× by the textbook, {parts.measured:.2f}× measured."),
-        table("From the textbook to the measurement", columns, rows),
+        table("From the textbook to the measurement", columns, rows, "told"),
     ]

@@ -12,7 +12,7 @@ def add(desk: Desk) -> None:
     """Put it on the page."""
     with gr.Accordion("What the numbers mean", open=False, elem_id="sv-numbers") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
-            again = gr.Button("Look again", elem_id="sv-numbers-again", size="sm", scale=0)
+            again = gr.Button("Look again", elem_id="sv-numbers-again", size="sm", scale=0, min_width=90)
             say = gr.Markdown("", elem_id="sv-numbers-says")
         drawn = gr.HTML("", elem_id="sv-numbers-drawn", padding=False)
     desk.looks(unfolded, again, numbers.study, drawn, say)

@@ -28,9 +28,9 @@ def add(desk: Desk) -> None:
     going: dict[str, object] = {}
     with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
-            again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0)
-            measure = gr.Button("Measure costs here", elem_id="sv-why-measure", size="sm", scale=0)
-            stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0)
+            again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0, min_width=90)
+            measure = gr.Button("Measure costs here", elem_id="sv-why-measure", size="sm", scale=0, min_width=90)
+            stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
             say = gr.Markdown("", elem_id="sv-why-says")
         found = gr.HTML("", elem_id="sv-why-found", padding=False)
         curve = gr.HTML(
