@@ -50,7 +50,7 @@ def diagnose(found: Pace) -> list[Finding]:
     findings = [
         *_slow_draft(found.alpha, alpha, c),
         *_low_agreement(found.alpha, alpha, k, c, v),
-        *_dear_verification(alpha, k, c, v),
+        *_dear_verification(alpha, k, c, v, found.tree),
         *_long_draft(alpha, k, c, v, now),
         *_short_draft(alpha, k, c, v, now, found),
         *_overhead(found),
@@ -122,17 +122,18 @@ def _low_agreement(rate: Rate, alpha: float, k: int, c: float, v: VerifyCost) ->
     ]
 
 
-def _dear_verification(alpha: float, k: int, c: float, v: VerifyCost) -> list[Finding]:
+def _dear_verification(alpha: float, k: int, c: float, v: VerifyCost, tree: bool) -> list[Finding]:
     textbook, real = speed_up(alpha, k, c), speed_up(alpha, k, c, v)
     lost = 1 - real / textbook
     if lost < 2 * NOTABLE:
         return []
+    draft = f"a tree {k} deep" if tree else f"{k} drafted tokens"
     eats = ": the whole gain" if textbook > 1 >= real else ""
     return [
         Finding(
             "dear verification",
             "Verification is not free here",
-            f"A target pass over {k} drafted tokens and one more place takes v({k}) = {v(k):.2f} of a pass over one place; "
+            f"A target pass over {draft} and one more place takes v({k}) = {v(k):.2f} of a pass over one place; "
             f"the textbook takes 1. That turns {textbook:.2f}× into {real:.2f}×{eats}.",
             "Draft less far, or run where the target's weights, not its arithmetic, are the limit (a GPU with few visitors, "
             "a larger target).",

@@ -49,9 +49,11 @@ def folded(title: str, *inside: Html) -> Html:
 
 
 def table(label: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]], kind: str = "") -> Html:
-    """`columns`: name and a short sentence that stands below it. The first cell of a row is its header. `kind`: "low"
-    keeps to a part of the window's height and scrolls, "wide" and "told" have sentences in their first column. What scrolls can be
-    reached with the keyboard, so it has a label."""
+    """`columns`: name and a short sentence that stands below it. The first cell of a row is its header.
+
+    `kind`: "low" keeps to a part of the window's height and scrolls, "wide" and "told" have sentences in their first
+    column. What scrolls can be reached with the keyboard, so it has a label.
+    """
     head = "".join(
         f'<th scope="col">{escape(name)}{f"<small>{escape(about)}</small>" if about else ""}</th>'
         for name, about in columns

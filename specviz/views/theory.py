@@ -175,7 +175,7 @@ def _breakdown(found: Pace) -> list[Html]:
     idle = f", {found.idle} of {found.steps} steps that drafted nothing" if found.idle else ""
     causes = [
         ("textbook", None, textbook, f"α, c and K = {k}: verification free, tests independent of each other"),
-        ("verification", parts.verification, with_v, f"a pass over {k} drafted tokens takes longer than one without"),
+        ("verification", parts.verification, with_v, f"a pass over a draft {k} deep takes longer than one without"),
         ("dependence", parts.dependence, with_places, "acceptance differs by position: above 1 where it comes in runs"),
         (
             "all else",

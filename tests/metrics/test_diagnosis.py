@@ -93,5 +93,9 @@ def test_the_headline_is_what_was_measured_below_1_too():
     assert headline(case(strategy="", points=())) == "Nothing was drafted: this is the target alone."
 
 
+def test_a_tree_is_called_one():
+    assert "over a tree 4 deep and one more place takes v(4) = 2.20" in diagnose(case(slope=0.3, tree=True))[0].seen
+
+
 def test_what_was_not_measured_is_said_to_be_extrapolated():
     assert "v is measured up to K = 2" in diagnose(case(alpha=0.9, c=0.05, k=2, reach=2))[0].seen

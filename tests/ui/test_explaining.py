@@ -59,7 +59,7 @@ def test_a_slider_moves_the_curve_and_the_runs_own_values_come_back(visit):  # n
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-verdict", "own values.")
     wait_drawn(visit)
-    before, said = curves(visit), words(visit, "sv-why-verdict")
+    before, said = curves(visit), words(visit, "sv-why-verdict .sv-study")
     visit.slide("why-c", 1.5)
     wait_words(visit, "sv-why-verdict", "Values of the sliders.")
     wait_words(visit, "sv-why-verdict", "No K can help")
@@ -70,7 +70,7 @@ def test_a_slider_moves_the_curve_and_the_runs_own_values_come_back(visit):  # n
     visit.until(
         "() => document.querySelector('.sv-picture .sv-plot').data.some((t) => t.name === 'with measured v(K)')"
     )
-    assert curves(visit) == pytest.approx(before) and words(visit, "sv-why-verdict") == said
+    assert curves(visit) == pytest.approx(before) and words(visit, "sv-why-verdict .sv-study") == said
 
 
 def test_after_a_live_run_both_studies_are_about_it_and_costs_are_measured_on_request(visit):  # noqa: F811

@@ -7,6 +7,8 @@ from html import unescape
 import pytest
 
 import specviz
+from specviz.metrics.rates import count
+from specviz.metrics.rejections import ranks, refusals, saved
 from specviz.settings import RunSettings
 from specviz.trace import Trace
 from specviz.ui import gallery
@@ -31,17 +33,21 @@ def words(html):
 
 
 def test_the_recorded_run_is_told_with_denominators():
-    said = words(numbers.study(gallery.read("explanation")))
+    trace = gallery.read("explanation")
+    counts, found = count(trace.steps), refusals(trace.steps)
+    alpha, n = counts.acceptance_rate, len(found)
+    assert alpha.whole > 20 and n > 5
+    said = words(numbers.study(trace))
+    wide, second = saved(found, 2), ranks(found)["2"]
     for sentence in (
-        "40 target passes, 156 drafted, 88 tested, 56 accepted, 96 tokens written",
-        "0.636 accepted ÷ tested 56 ÷ 88",
-        "2.400 1 + accepted ÷ steps that drafted 1 + 56 ÷ 40",
+        f"{counts.steps} target passes, {counts.drafted} drafted, {alpha.whole} tested, {counts.accepted} accepted",
+        f"{alpha.value:.3f} accepted ÷ tested {alpha.part} ÷ {alpha.whole}",
+        f"1 + accepted ÷ steps that drafted 1 + {counts.accepted} ÷ {counts.drafting_steps}",
         "vLLM draft_acceptance_rate",
         "TensorRT-LLM acceptanceRate (of a tree it counts the longest branch only)",
-        "32 places of 88 tested ended in a refusal",
-        "rank 2 7 of 32 (22%)",
-        "2 wide 12 of 32 (38%)",
-        "Even the deepest position drafted, 4, was accepted",
+        f"{n} places of {alpha.whole} tested ended in a refusal",
+        f"rank 2 {second} of {n} ({second / n:.0%})",
+        f"2 wide {wide} of {n} ({wide / n:.0%})",
         "of the time of drafting and verifying",
     ):
         assert sentence in said, sentence

@@ -59,13 +59,15 @@ def test_the_ends_of_the_sliders_are_drawn(alpha, c):
 
 
 def test_the_gap_is_told_factor_by_factor():
-    said = words(theory.explained(pace(gallery.read("explanation"))))
+    found = pace(gallery.read("explanation"))
+    said = words(theory.explained(found))
     numbers = [float(n) for n in re.findall(r"× (\d\.\d\d)", said)]
     figures = [float(n) for n in re.findall(r"(\d\.\d\d)×", said)]
     assert len(numbers) == 3 and figures[-1] == figures[1]
+    assert figures[1] == round(found.main().speed_up, 2)
     product = figures[0] * numbers[0] * numbers[1] * numbers[2]
     assert product == pytest.approx(figures[1], abs=0.03)
-    assert "0.64 (56 of 88)" in said and "the run's own steps against the target alone" in said
+    assert str(found.alpha) in said and "the run's own steps against the target alone" in said
 
 
 def test_findings_are_a_list_that_begins_with_what_was_measured():
