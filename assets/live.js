@@ -151,7 +151,7 @@ function makeLive(store, view) {
   // A recording takes the place of what is on screen. A live run is paused and stays behind it: Play goes on with it.
   function showRecording(reply, title, from) {
     const live = store.run || aside;
-    if (store.run) behind = { run: store.run, head: store.head };
+    if (store.run) behind = { run: store.run, head: store.head, over: state === 'finished' || taken };
     if (BUSY.includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
@@ -163,7 +163,7 @@ function makeLive(store, view) {
     store.baseline = r.b || null;
     store.text = r.text ?? null;
     why = r.stop;
-    const then = aside ? 'press Play to go on with your run.' : 'press Play for a live one.';
+    const then = !aside ? 'press Play for a live one.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
     setState('recording', (title ? '“' + title + '”, a recorded run — ' : 'This is a recording of a real run — ') + then);
     view.fresh();
     view.steps(store.n);

@@ -12,6 +12,15 @@ function mendDrawer() {
     handle.setAttribute('aria-expanded', String(open));
     for (const node of document.querySelectorAll('#sv-transport, #sv-view, footer')) node.inert = open && narrow.matches;
   }
+  // what lies over the page goes by Escape, unless that closes a menu in it
+  function onKey(event) {
+    if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
+    const inMenu = event.target.closest?.('[role=combobox][aria-expanded=true]');
+    if (event.key !== 'Escape' || !narrow.matches || inMenu || !side.classList.contains('open')) return;
+    handle.click();
+    handle.focus();
+  }
+  document.addEventListener('keydown', onKey, true);
   new MutationObserver(tell).observe(side, { attributes: true, attributeFilter: ['class'] });
   narrow.addEventListener('change', tell);
   tell();
@@ -19,14 +28,50 @@ function mendDrawer() {
 
 // A menu takes the Tab key that leaves it for a letter typed into it, and opens again over what comes next. So the key is
 // kept from it and the menu closed. Its list goes slowly, and one that scrolls would be a stop of the Tab key itself.
+// The keys that choose from it or close it leave the focus nowhere: it is given back, unheard by the menu, which opens
+// when it hears of focus.
 function mendMenus() {
+  let unheard = false;
+  function onFocus(event) {
+    if (!element.isConnected) return document.removeEventListener('focus', onFocus, true);
+    if (unheard) event.stopImmediatePropagation();
+  }
+  function giveBack(menu) {
+    if (document.activeElement !== document.body || !menu.isConnected) return;
+    unheard = true;
+    try { menu.focus(); } finally { unheard = false; }
+  }
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
-    const menu = event.key === 'Tab' && event.target.closest?.('#sv-side [role=combobox]');
+    const menu = event.target.closest?.('#sv-side [role=combobox]');
     if (!menu) return;
+    if (event.key === 'Enter' || event.key === 'Escape') setTimeout(giveBack, 0, menu);
+    if (event.key !== 'Tab') return;
     event.stopPropagation();
     for (const list of document.querySelectorAll('#sv-side .options, #sv-side .option-list')) list.tabIndex = -1;
     menu.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
   }
+  document.addEventListener('focus', onFocus, true);
   document.addEventListener('keydown', onKey, true);
+}
+
+// A list opens scrolled to a place it measured before it had its width, and upwards where there is room below: over the
+// prompt, mostly. Here it opens downwards where that is enough, with the chosen entry in sight.
+function mendLists() {
+  const side = document.getElementById('sv-side'), LEAST = 240, MOST = 320;
+  if (!side) return;
+  new MutationObserver((changes) => {
+    for (const { target: menu } of changes) {
+      const list = menu.getAttribute('aria-expanded') === 'true' && menu.closest('.sv-knob')?.querySelector('.options');
+      if (!list) continue;
+      const edge = menu.closest('.wrap')?.getBoundingClientRect().bottom ?? menu.getBoundingClientRect().bottom;
+      const below = innerHeight - edge - 8;
+      if (below >= LEAST) {
+        const place = { top: edge + 'px', bottom: 'auto', 'max-height': Math.min(MOST, below) + 'px' };
+        for (const [name, value] of Object.entries(place)) list.style.setProperty(name, value, 'important');
+      }
+      const entries = list.querySelector('ul'), chosen = list.querySelector('[aria-selected=true]');
+      if (chosen) entries.scrollTop = chosen.offsetTop - (entries.clientHeight - chosen.offsetHeight) / 2;
+    }
+  }).observe(side, { subtree: true, attributes: true, attributeFilter: ['aria-expanded'] });
 }

@@ -45,6 +45,7 @@ function makeRuns(row, root, store, live) {
 
   async function recording(name) {
     show(false);
+    opener.focus(); // what was chosen is hidden now
     try {
       const reply = await live.call('recording', { name });
       if (reply.error) return live.tell(reply.error, true);

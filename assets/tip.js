@@ -1,6 +1,7 @@
 // One floating note for chips, figures and legend. What it says comes from whoever owns the thing pointed at:
 // an element with a `_tip` function that returns lines of text, or a box with `_tipFor(chip)` for the chips in it
-// (thousands of chips then carry nothing). Appears on hover and on focus, leaves on Escape.
+// (thousands of chips then carry nothing). Appears on hover and on focus, leaves on Escape. Where there is no hover a tap
+// shows it, until the next tap or until what it belongs to is moved away by hand.
 
 function makeTip(root) {
   const box = el('div', 'sv-tip');
@@ -41,19 +42,50 @@ function makeTip(root) {
     return node.closest?.('.sv-ribbon .sv-chip') || null;
   }
 
+  const hovers = (event) => event.pointerType !== 'touch';
+  let tapped = false;
+
   root.addEventListener('pointerover', (event) => {
     const target = find(event.target);
-    if (target === owner && target) return;
+    if (!hovers(event) || (target === owner && target)) return;
     if (target) show(target);
     else hide();
   });
-  root.addEventListener('pointerleave', hide);
+  root.addEventListener('pointerleave', (event) => { if (hovers(event)) hide(); });
   root.addEventListener('focusin', (event) => {
     const target = find(event.target);
     if (target && event.target.matches(':focus-visible')) show(target);
-    else hide();
+    else if (!tapped) hide();
   });
-  root.addEventListener('focusout', hide);
+  root.addEventListener('focusout', () => { if (!tapped) hide(); });
   root.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
+
+  const onTouch = {
+    pointerdown(event) { tapped = !hovers(event); },
+    click(event) {
+      if (!tapped) return;
+      const target = root.contains(event.target) && find(event.target);
+      // what was tapped may be gone by now
+      if (target && target.getClientRects().length) show(target);
+      else hide();
+    },
+    // plotly tells of a mark that a mouse is over: a finger is one for a moment
+    pointerup(event) {
+      const plot = tapped && event.target.closest?.('.sv-plot'), at = { bubbles: true, clientX: event.clientX, clientY: event.clientY };
+      if (plot) setTimeout(() => { for (const name of ['mouseover', 'mousemove']) plot.querySelector('.nsewdrag')?.dispatchEvent(new MouseEvent(name, at)); }, 0);
+    },
+    touchmove: hide,
+  };
+  // the first of all to hear a tap; the last, when what it does is done
+  function listen(name, capture) {
+    document.addEventListener(name, function hear(event) {
+      if (element.isConnected) onTouch[name](event);
+      else document.removeEventListener(name, hear, { capture });
+    }, { capture, passive: true });
+  }
+  listen('pointerdown', true);
+  listen('pointerup', true);
+  listen('click', false);
+  listen('touchmove', true);
   return { hide };
 }

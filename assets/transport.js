@@ -84,13 +84,13 @@ function makeTransport(host, store, live, onMove) {
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const at = event.target;
-    if (at.closest?.('input,textarea,select,[contenteditable]:not([contenteditable=false]),[role=slider],[role=tab],[role=listbox],[role=combobox],[role=option],[role=dialog]')) return;
+    const at = event.target, scrubs = at === range && event.key === ' ';
+    if (!scrubs && at.closest?.('input,textarea,select,[contenteditable]:not([contenteditable=false]),[role=slider],[role=tab],[role=listbox],[role=combobox],[role=option],[role=dialog]')) return;
     if (event.key === ' ' && at.closest?.('button,a,summary,[role=button]')) return;
     const act = {
       ' ': () => {
         if (replay) { stopReplay(); onMove(true); return true; }
-        return live.state() === 'playing' && store.atEnd ? press('sv-pause') : clickThrough('sv-play');
+        return ['playing', 'waiting'].includes(live.state()) && store.atEnd ? press('sv-pause') : clickThrough('sv-play');
       },
       ArrowRight: () => (store.atEnd ? clickThrough('sv-step') : (move(store.shown + 1), true)),
       ArrowLeft: () => (move(store.shown - 1), true),

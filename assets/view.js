@@ -15,7 +15,7 @@ function want(...names) {
   if (!frameAsked) frameAsked = requestAnimationFrame(flush);
 }
 
-let cardAt = 0, cardTimer = 0, askTimer = 0;
+let cardAt = 0, cardTimer = 0, askTimer = 0, widthAt = 0, relayTimer = 0;
 
 function flush() {
   frameAsked = 0;
@@ -67,7 +67,7 @@ const view = {
   },
   state() {
     want('status', 'transport');
-    if (live && live.state() !== 'playing') parts.charts.soon();
+    if (live && !BUSY.includes(live.state())) parts.charts.soon();
   },
   baseline() { want('headline'); parts.charts.touch(); parts.charts.soon(); },
   detailed(i) { parts.card.detailed(i); },
@@ -93,13 +93,13 @@ parts.card = makeCard(lower, store, (step) => {
   // ask for a step that is looked at, not for every one that rushes by
   if (!store.details.has(step.i)) askTimer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? 250 : 30);
 });
-parts.charts = makeCharts(lower, store);
+parts.charts = makeCharts(lower, store, () => performance.now() - widthAt > 200);
 parts.slow = makeSlow(parts.card.top, store, parts, live);
 
 parts.runs = makeRuns(parts.legend, root, store, live);
 
 // --- width in three sizes, by the component's own width (Gradio drops container queries from its style sheet)
-let width = 0, relayTimer = 0;
+let width = 0;
 function measure() {
   const next = root.clientWidth;
   if (!next || next === width) return;
@@ -109,6 +109,7 @@ function measure() {
     relayTimer = setTimeout(() => { relay(); parts.charts.resize(); }, 250);
   }
   width = next;
+  widthAt = performance.now();
 }
 measure();
 new ResizeObserver(measure).observe(root);
@@ -116,6 +117,7 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 
 mendDrawer();
 mendMenus();
+mendLists();
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

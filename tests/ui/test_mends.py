@@ -1,0 +1,147 @@
+"""What a visitor does with the page beside running it: taps, keys in menus and on the scrub bar, notes that come and go."""
+
+from __future__ import annotations
+
+from tests.ui.test_page import PHONE, chromium, desk, open_tab, visit  # noqa: F401
+
+ACTIVE = """() => [
+    document.activeElement.closest('.sv-knob')?.id || document.activeElement.className,
+    document.activeElement.getAttribute('aria-expanded'),
+]"""
+TIP = "() => { const tip = document.querySelector('#sv-tip'); return tip.hidden ? '' : tip.textContent; }"
+TOPS = (
+    "() => ['.sv-headline', '.sv-ribbon', '.sv-card'].map((s) => document.querySelector(s).getBoundingClientRect().top)"
+)
+
+
+# ------------------------------------------------------------------------------------------------------------ by touch
+
+
+def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, open_tab):  # noqa: F811
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context)  # noqa: F811
+    page = visit.page
+    page.locator(".sv-figure-alpha").tap()
+    page.wait_for_timeout(300)
+    assert page.evaluate(TIP).startswith("Acceptance rate α = accepted ÷ tested")
+    page.locator(".sv-legend .sv-r").tap()
+    page.wait_for_timeout(300)
+    assert page.evaluate(TIP).startswith("✗ rejected")
+    page.keyboard.press("Escape")
+    assert page.evaluate(TIP) == ""
+    page.locator(".sv-pill").tap()
+    page.wait_for_timeout(300)
+    assert "←" in page.evaluate(TIP)  # which models
+    page.locator(".sv-scrub-label").tap()
+    page.wait_for_timeout(300)
+    assert page.evaluate(TIP) == ""
+    chip = page.locator(".sv-ribbon .sv-step.sv-now .sv-chip").last
+    word = chip.text_content()
+    chip.tap()
+    page.wait_for_timeout(300)
+    assert word in page.evaluate(TIP)
+    context.close()
+
+
+# ------------------------------------------------------------------------------------------------------------- by keys
+
+
+def test_a_menu_left_by_escape_or_enter_keeps_the_focus_and_stays_closed(visit):  # noqa: F811
+    box = visit.page.locator("#sv-strategy input")
+    box.focus()
+    visit.page.get_by_role("option", name="sampling", exact=True).wait_for()
+    visit.page.keyboard.press("Escape")
+    visit.until(f"() => ({ACTIVE})()[1] === 'false'")
+    assert visit.page.evaluate(ACTIVE) == ["sv-strategy", "false"]
+    visit.page.keyboard.press("ArrowDown")
+    visit.until(f"() => ({ACTIVE})()[1] === 'true'")
+    visit.page.keyboard.press("Home")
+    visit.page.keyboard.press("Enter")
+    visit.until("() => document.querySelector('#sv-strategy input').value === 'none'")
+    visit.page.wait_for_timeout(300)
+    assert visit.page.evaluate(ACTIVE) == ["sv-strategy", "false"]
+    visit.steps_one_by_one(1)
+    assert "no draft ·" in visit.card()  # the choice was heard
+
+
+def test_the_chosen_entry_of_a_menu_is_in_sight(visit):  # noqa: F811
+    visit.choose("strategy", "sampling")
+    visit.page.wait_for_timeout(400)
+    visit.page.locator("#sv-strategy input").click()
+    visit.page.get_by_role("option", name="sampling", exact=True).wait_for()
+    visit.page.wait_for_timeout(400)  # the list unfolds
+    inside = """() => {
+        const entry = document.querySelector('#sv-strategy [aria-selected=true]').getBoundingClientRect();
+        const list = document.querySelector('#sv-strategy .options').getBoundingClientRect();
+        return entry.top >= list.top - 1 && entry.bottom <= list.bottom + 1;
+    }"""
+    assert visit.page.evaluate(inside)
+
+
+def test_after_a_recording_was_chosen_the_focus_is_where_it_came_from(visit):  # noqa: F811
+    visit.page.get_by_role("button", name="Runs: recordings, files and links").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".sv-recording").last.focus()
+    visit.page.keyboard.press("Enter")
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“')")
+    assert "sv-runs-open" in visit.page.evaluate(ACTIVE)[0]
+
+
+def test_space_on_the_scrub_bar_plays_and_arrows_there_scrub(visit):  # noqa: F811
+    visit.choose("speed", "4 steps/s")
+    visit.steps_one_by_one(2)
+    visit.page.locator(".sv-scrub input").focus()
+    visit.page.keyboard.press("ArrowLeft")
+    visit.wait_label("step 1 of 2")
+    visit.page.keyboard.press("ArrowRight")
+    visit.wait_label("step 2 of 2")
+    visit.page.keyboard.press("Space")
+    visit.wait_state("Running")
+    visit.wait_steps(3)
+    visit.page.keyboard.press("Space")
+    visit.wait_state("Paused")
+
+
+def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):  # noqa: F811
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context)  # noqa: F811
+    visit.page.get_by_role("button", name="Controls").click()
+    visit.page.locator("#sv-side.open").wait_for()
+    visit.page.locator("#sv-strategy input").focus()
+    visit.page.get_by_role("option").first.wait_for()
+    visit.page.keyboard.press("Escape")  # the menu
+    visit.page.wait_for_timeout(300)
+    assert visit.page.locator("#sv-side.open").count() == 1
+    visit.page.keyboard.press("Escape")
+    visit.page.locator("#sv-side:not(.open)").wait_for()
+    assert "toggle-button" in visit.page.evaluate(ACTIVE)[0]
+    context.close()
+
+
+# ----------------------------------------------------------------------------------------------------------- words
+
+
+def test_over_a_finished_run_a_recording_says_that_play_begins_a_new_one(visit):  # noqa: F811
+    visit.steps_one_by_one(1)
+    visit.menu("Story")
+    visit.until("() => document.querySelector('.sv-say').textContent.endsWith('press Play to go on with your run.')")
+    visit.press("play")
+    visit.wait_state("Finished")
+    for title in ("Story", "Code"):
+        visit.menu(title)
+        visit.until("() => document.querySelector('.sv-say').textContent.endsWith('press Play for a new one.')")
+
+
+def test_sentences_and_progress_move_nothing_below_them(visit):  # noqa: F811
+    visit.steps_one_by_one(1)
+    before = visit.page.evaluate(TOPS)
+    visit.open("Models")
+    visit.write_in("target", "a-name-that-is-quite-long/" + "x" * 60)
+    visit.press("step")
+    visit.wait_state("Not done")
+    assert len(visit.say()) > 110
+    assert visit.page.evaluate(TOPS) == before
+    visit.page.evaluate(
+        "() => { const p = document.querySelector('.sv-progress'); p.hidden = false; }"
+    )  # as while something loads
+    assert visit.page.evaluate(TOPS) == before
