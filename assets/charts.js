@@ -1,6 +1,5 @@
 // Fills the empty plotly figures of specviz/views/figures from the tables of tables.js: any figure, by its `meta`.
-// Redraws rarely: at most every 400 ms, and so that charts take at most 2 % of the time whatever a redraw costs
-// (its script is held to 3 %, the browser's painting after it is not seen from here).
+// While a run goes one chart is filled at a time, the one that has waited longest, as often as `pause` says.
 // Without Plotly the rest of the page works and the charts say so.
 
 // Which column places a row on the x axis, for marks and lines and for bars.
@@ -8,13 +7,25 @@ const AXES = {
   steps: { title: 'step', point: 'step', bar: 'step' },
   tokens: { title: 'output tokens', point: 'x_end', bar: 'x_mid' },
 };
-const MIN_GAP = 400, DUTY = 50;
+// In milliseconds: between two charts' first fillings in a run, between any two later ones at least, and within which
+// each chart in sight has its turn; what a filling costs is to be at most a share 1 / DUTY of the time.
+const AT_ONCE = 30, LEAST = 200, ROUND = 1200, DUTY = 30;
+// What lies beside the plot in a chart's width (the margins of figures/base.py, a little more for long numbers).
+const SIDES = 56;
 
-function makeCharts(host, store) {
-  const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [];
+// How long the next filling waits. Live comes first: where fillings are dear, a round of all charts in sight still takes
+// no longer than ROUND. Example: pause([12, 80], 3, false) is 360, and pause([80], 3, false) is 400.
+function pause(costs, inSight, first) {
+  if (first) return AT_ONCE;
+  // the cheapest of the last ones: the others were held up by something else
+  return Math.min(Math.max(LEAST, DUTY * Math.min(...costs)), ROUND / Math.max(1, inSight));
+}
+
+function makeCharts(host, store, settled) {
+  const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [], key = makeKey();
   room.setAttribute('aria-label', 'Charts');
-  let last = 0, cost = 0, timer = 0, theme = null, top = {}, axis = 'steps';
-  add(room, chartTools(store, (name) => { axis = name; if (charts.length) api.retheme(); }), grid);
+  let last = 0, costs = [], timer = 0, theme = null, top = {}, axis = 'steps';
+  add(room, add(chartTools(store, (name) => { axis = name; if (charts.length) api.retheme(); }), key.box), grid);
   host.append(room);
 
   for (const { name, figure } of CONFIG.figures) {
@@ -76,13 +87,17 @@ function makeCharts(host, store) {
     for (const trace of data) tint(trace, dark);
     window.Plotly.newPlot(chart.plot, data, layout, { displayModeBar: false, responsive: true, doubleClick: false });
     chart.made = true;
+    chart.layout = '';
   }
 
   function tint(trace, dark) {
     const colour = paint(trace.meta.role, dark);
     if (trace.line) trace.line.color = colour;
     if (trace.marker) trace.marker.color = colour;
-    if (trace.text !== undefined || trace.textposition) trace.textfont = { color: dark ? '#0b0f19' : '#ffffff' };
+    if (trace.textposition) {
+      trace.insidetextfont = { color: dark ? '#0b0f19' : '#ffffff' };
+      trace.outsidetextfont = { color: getComputedStyle(grid).color };
+    }
   }
 
   function fill(chart, tables) {
@@ -98,16 +113,28 @@ function makeCharts(host, store) {
       update.customdata.push(m.custom.length ? table[m.x].map((_, i) => m.custom.map((name) => table[name][i])) : null);
       update.text.push(m.text ? table[m.text] : null);
     }
+    if (meta.over === 'positions') Object.assign(update, wordsOnBars(figure, tables.positions, plot.clientHeight));
     const size = meta.over !== 'steps' ? tables.positions.position.length : axis === 'steps' ? store.n : store.sum(store.n).tokens;
     const room = roomFor(Math.max(size, 1), meta.over), layout = { 'xaxis.range': [0.5, room + 0.5] };
     if (meta.over === 'steps') layout['xaxis.title.text'] = by.title;
     if (meta.over === 'positions') layout['xaxis.dtick'] = size > 16 ? 4 : 1;
     if (meta.grow) layout['yaxis.range'] = [0, ceiling(chart, update)];
-    if (meta.changes) Object.assign(layout, marks(plot.clientWidth / room, axis));
-    window.Plotly.update(plot, update, layout);
+    if (meta.changes) Object.assign(layout, marks(chart, room, axis));
+    // a layout that says the same again would be laid out again
+    const wanted = JSON.stringify(layout);
+    if (wanted === chart.layout) window.Plotly.restyle(plot, update);
+    else window.Plotly.update(plot, update, layout);
+    chart.layout = wanted;
     const table = tables[meta.over], words = sentence(meta.says, table);
     plot.setAttribute('aria-label', meta.title + ': ' + (words || 'nothing yet'));
     chart.stale = false;
+  }
+
+  // What stands on a bar stands above one too low for it, and upright where bars are narrow.
+  function wordsOnBars({ data }, table, high) {
+    const upright = table.position.length > 8, needs = (upright ? 44 : 18) / Math.max(60, high - 48);
+    const places = table.alpha.map((a) => (a < needs ? 'outside' : 'inside'));
+    return { textposition: data.map(() => places), textangle: data.map(() => (upright ? -90 : 0)) };
   }
 
   // Ranges only grow, in round numbers, so that nothing jumps while a run goes.
@@ -120,7 +147,9 @@ function makeCharts(host, store) {
     const bars = chart.figure.data.map((t, i) => (t.type === 'bar' ? update.y[i] : null)).filter(Boolean);
     let high = 0;
     const sums = bars.length ? bars[0].map((_, i) => bars.reduce((s, b) => s + (b[i] || 0), 0)) : [];
-    for (const values of [sums, ...update.y.filter((_, i) => chart.figure.data[i].type !== 'bar')]) high = Math.max(high, crest(values));
+    for (const values of [sums, ...update.y.filter((_, i) => chart.figure.data[i].mode === 'markers')]) high = Math.max(high, crest(values));
+    // a line is whole: it says what came of all steps so far
+    for (const values of update.y.filter((_, i) => chart.figure.data[i].mode === 'lines')) high = Math.max(high, ...values.filter(some));
     return (top[chart.name] = Math.max(top[chart.name] || 0, niceCeil(high * 1.08)));
   }
 
@@ -130,19 +159,25 @@ function makeCharts(host, store) {
     return known.length > 40 ? Float64Array.from(known).sort()[Math.floor(known.length * 0.98)] : Math.max(0, ...known);
   }
 
-  // A dotted line where a setting changed; its words stand above the plot in up to three rows, where they have room.
-  function marks(pxPerStep, axis) {
-    const shapes = [], annotations = [], rule = isDark() ? '#9ca3af' : '#6b7280', ends = [-1, -1, -1];
-    for (const { step, label } of store.changes.filter((c) => c.step <= store.shown).slice(-40)) {
-      const x = (axis === 'steps' ? step - 1 : store.sums[step - 1].tokens) + 0.5, at = x * pxPerStep, row = ends.findIndex((end) => end < at);
-      shapes.push({ type: 'line', xref: 'x', yref: 'paper', x0: x, x1: x, y0: 0, y1: 1, line: { color: rule, width: 1, dash: 'dot' } });
-      if (row < 0) continue;
-      ends[row] = at + 8 + 6.4 * label.length;
-      annotations.push({ x, xref: 'x', y: 1, yref: 'paper', yshift: 12 * row, text: escapeText(label), showarrow: false, xanchor: 'left', yanchor: 'bottom', font: { size: 11 } });
-    }
-    const rows = ends.filter((end) => end > 0).length;
+  // A dotted line where a setting changed, and its words above the plot.
+  function marks(chart, room, axis) {
+    const rule = isDark() ? '#9ca3af' : '#6b7280', wide = chart.plot.clientWidth - SIDES;
+    const start = (step) => (axis === 'steps' ? step - 1 : store.sums[step - 1].tokens);
+    chart.groups = changeGroups(store, (step) => (wide * start(step)) / room);
+    const { numbered, rows, labels } = placeLabels(chart.groups, wide);
+    chart.numbered = numbered;
+    const shapes = chart.groups.flatMap((g) => g.lines).map((step) => {
+      const x = start(step) + 0.5;
+      return { type: 'line', xref: 'x', yref: 'paper', x0: x, x1: x, y0: 0, y1: 1, line: { color: rule, width: 1, dash: 'dot' } };
+    });
+    const annotations = labels.map(({ row, text, anchor }, i) => ({
+      x: start(chart.groups[i].from) + 0.5, xref: 'x', y: 1, yref: 'paper', yshift: 12 * row, text: escapeText(text), showarrow: false,
+      xanchor: anchor, yanchor: 'bottom', font: { size: 11 }, hovertext: escapeText('from step ' + chart.groups[i].step + ': ' + chart.groups[i].label),
+    }));
     return { shapes, annotations, 'margin.t': 8 + 13 * rows };
   }
+
+  const inSight = () => charts.filter((c) => c.seen && c.plot.clientWidth);
 
   // While a run goes one chart a turn, the one that has waited longest; all at once when things have settled.
   function draw(all) {
@@ -153,17 +188,22 @@ function makeCharts(host, store) {
     const start = performance.now(), dark = isDark();
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }
     for (const chart of charts) if (chart.meta.needs) reveal(chart);
-    const todo = charts.filter((c) => c.seen && (c.stale || !c.made) && c.plot.clientWidth).sort((a, b) => a.at - b.at);
-    const tables = {};
+    const todo = inSight().filter((c) => c.stale || !c.made).sort((a, b) => a.at - b.at);
+    const tables = {}, usual = todo.length && todo[0].made && store.shown > 0;
+    // while the page finds its width a new chart would be drawn for another one
+    if (todo.some((c) => !c.made) && !settled()) return void (timer = setTimeout(draw, 100, all));
     for (const chart of all ? todo : todo.slice(0, 1)) {
       const over = chart.meta.over;
       tables[over] ||= over === 'steps' ? stepTable(store, store.shown) : positionTable(store, store.shown);
       if (!chart.made) make(chart, dark);
       fill(chart, tables);
-      chart.at = performance.now();
+      // an empty chart has not had its turn
+      chart.at = store.shown ? performance.now() : 0;
     }
+    key.show(charts.find((c) => c.numbered && c.seen)?.groups);
     last = performance.now();
-    cost = last - start;
+    // what is made anew or emptied says nothing of what a filling costs
+    if (usual && !all) costs = [...costs.slice(-4), last - start];
     if (!all && todo.length > 1) later();
   }
 
@@ -174,7 +214,9 @@ function makeCharts(host, store) {
   }
 
   function later() {
-    if (!timer) timer = setTimeout(draw, Math.max(0, last + Math.max(MIN_GAP, DUTY * cost) - performance.now()), false);
+    if (timer) return;
+    const seen = inSight(), first = seen.some((c) => c.stale && !c.at);
+    timer = setTimeout(draw, Math.max(0, last + pause(costs, seen.length, first) - performance.now()), false);
   }
 
   const api = {
@@ -188,7 +230,11 @@ function makeCharts(host, store) {
       clearTimeout(timer);
       timer = setTimeout(draw, 0, true);
     },
-    restart() { top = {}; },
+    // Another run: what is drawn of the one before is none of its own.
+    restart() {
+      top = {};
+      for (const chart of charts) chart.at = 0;
+    },
     // The component's width changes without the window's (a side bar opens): plotly does not see that by itself.
     resize() {
       if (!window.Plotly) return;

@@ -29,6 +29,7 @@ SCRIPTS = (
     "card.js",
     "tree.js",
     "place.js",
+    "changes.js",
     "charts.js",
     "saving.js",
     "transport.js",

@@ -8,7 +8,7 @@ from specviz.views.figures.base import colour, empty, feed
 
 
 def position() -> go.Figure:
-    """Conditional acceptance: its denominator shrinks from place to place and stands on the bar."""
+    """Conditional acceptance: its denominator shrinks from place to place and stands on the bar or above it."""
     figure = empty(
         "Acceptance by place",
         "place in the draft",
@@ -21,8 +21,10 @@ def position() -> go.Figure:
     figure.add_bar(
         name="accepted of tested there",
         marker={"color": colour("run")},
-        textposition="inside",
+        textposition="inside",  # the browser puts it above a bar that is too low for it
         insidetextanchor="start",
+        constraintext="none",
+        cliponaxis=False,
         textangle=0,
         meta=feed("positions", "position", "alpha", "run", ("accepted", "tested"), text="count"),
         hovertemplate="place %{x}: %{customdata[0]} of %{customdata[1]} tested accepted<extra></extra>",
