@@ -14,6 +14,11 @@ function makeCard(host, store, ask) {
   scroll.tabIndex = 0;
   scroll.setAttribute('role', 'region');
   scroll.setAttribute('aria-label', 'Draft lane and verify lane');
+  // what it drafts with, where that is not the pair's draft model
+  sub._tip = () => {
+    const own = step && (store.details.get(step.i)?.with || store.head?.pair?.drafted_with?.[step.st]);
+    return own ? [step.st, 'drafts with ' + own] : null;
+  };
   const top = add(el('div', 'sv-card-head'), title, sub);
   add(card, top);
   host.append(card);
@@ -153,7 +158,7 @@ function makeCard(host, store, ask) {
       const before = store.steps[step.i - 1], changed = before && changeLabel(before, step);
       const kept = countStep(step);
       title.replaceChildren(text('Step ' + (step.i + 1)),
-        text(' · ' + (step.tok.length ? kept.accepted + ' of ' + step.tok.length + ' drafted kept, ' : 'no draft, ') +
+        text(' · ' + (step.tok.length ? kept.accepted + ' of ' + step.tok.length + ' drafted kept, ' : step.st === 'none' ? '' : 'no draft, ') +
           plural(kept.tokens, 'token') + ' out'));
       for (const badge of [changed, SHORT_DRAFT[step.ds]]) if (badge) title.append(' ', text(badge, 'sv-badge'));
       setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));

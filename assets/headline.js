@@ -60,7 +60,7 @@ function makeHeadline(host, store) {
       set.tokens(plural(f.tokens, 'token'), 'in ' + plural(f.steps, 'target pass', 'target passes'));
       set.alpha('α ' + (f.tested ? fixed(f.alpha) : '–'),
         f.tested ? '(' + f.accepted + ' of ' + f.tested + (f.trees ? ' places)' : ' tested)') : 'no drafts');
-      set.share(f.drafted ? fixed(f.share) : '–', f.drafted ? 'of ' + f.drafted + ' drafted' : 'no drafts');
+      set.share(f.drafted ? fixed(f.share) : '–', f.drafted ? 'of ' + f.drafted + ' drafted, ' + (f.drafted / f.steps).toFixed(1) + ' a pass' : 'no drafts');
       set.tau('τ ' + fixed(f.tau), 'per pass');
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
       if (f.speedup) set.speed(f.speedup.toFixed(f.speedup < 0.995 ? 2 : 1) + '×', 'the target alone', mark(store.baseline));

@@ -68,7 +68,7 @@ function makeSlow(host, store, parts, live) {
   bar.setAttribute('aria-label', 'This step, told slowly');
   bar.hidden = true;
   const buttons = PHASES.map((name, phase) => button('sv-stage', name, name, () => halt(phase)));
-  const end = button('', 'Skip', 'Skip', () => stop());
+  const end = button('', 'Skip', 'Skip to the end', () => stop());
   add(host, add(bar, add(stops, ...buttons, end), words));
   const offer = button('sv-offer', 'Tell slowly', 'Tell slowly: this step', () => begin());
   offer.hidden = true;
@@ -113,8 +113,6 @@ function makeSlow(host, store, parts, live) {
     for (const group of parts.ribbon.groups(tale.step.i)) tellGroup(group, tale, view);
     setText(words, say);
     words.setAttribute('aria-live', timer ? 'off' : 'polite');
-    setText(end, timer ? 'Skip' : 'Close');
-    end.setAttribute('aria-label', timer ? 'Skip to the end' : 'Close');
     buttons.forEach((node, i) => {
       if (i === phase) node.setAttribute('aria-current', 'step');
       else node.removeAttribute('aria-current');
@@ -131,7 +129,6 @@ function makeSlow(host, store, parts, live) {
     for (const name of ['keydown', 'pointerdown']) document.removeEventListener(name, skip, true);
     bar.hidden = true;
     setText(words, '');
-    setText(end, 'Skip');
     host.classList.remove('sv-telling');
     parts.card.tell(null);
     if (store.last() === told.step) parts.card.settle();

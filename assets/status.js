@@ -1,6 +1,25 @@
 // The line on top (state, why it stopped, progress, which models), the legend with the view's own switches, and the
 // polite voice for screen readers. Says things; changes nothing but two switches on the root.
 
+// Milliseconds after which a wait between two steps is told.
+const WAIT_SHOWN = 1500;
+
+// With a busy neighbour a run waits for a moment at every step: it goes on running on screen unless the wait lasts.
+// What to show of `f` at the time `now`, and for how many milliseconds more a wait is not told.
+function makePatience() {
+  let running = null, since = 0;
+  return (f, now) => {
+    if (f.state !== 'waiting') {
+      running = f.state === 'playing' ? f : null;
+      since = 0;
+      return [f, 0];
+    }
+    since ||= now;
+    const left = since + WAIT_SHOWN - now;
+    return running && left > 0 ? [running, left] : [f, 0];
+  };
+}
+
 function makeStatus(host, store, live, replaying) {
   const line = el('div', 'sv-status'), pill = el('span', 'sv-pill'), words = el('span', 'sv-say'), pair = el('span', 'sv-pair');
   const track = el('div', 'sv-progress'), fill = el('div', 'sv-progress-fill'), voice = el('div', 'sv-sr');
@@ -12,11 +31,22 @@ function makeStatus(host, store, live, replaying) {
   track.setAttribute('aria-label', 'Loading the models');
   track.hidden = true;
   add(host, add(line, pill, words, back, pair), add(track, fill), voice);
-  let models = null, misses = 0, spoken = 0, spokenState = '', timer = 0;
+  const shownPair = () => (store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
+  for (const node of [pill, pair]) node._tip = () => pairTip(shownPair());
+  pair.tabIndex = 0;
+  pair.setAttribute('role', 'note');
+  let models = null, misses = 0, spoken = 0, spokenState = '', timer = 0, waitTimer = 0;
+  const patient = makePatience();
 
   function facts() {
-    const f = plain();
+    const f = settledOf(plain());
     return live.facts().note ? { ...f, say: live.facts().note } : f;
+  }
+
+  function settledOf(f) {
+    const [shown, left] = patient(f, performance.now());
+    if (left) waitTimer ||= setTimeout(() => { waitTimer = 0; api.update(); }, left);
+    return shown;
   }
 
   function plain() {
@@ -50,20 +80,20 @@ function makeStatus(host, store, live, replaying) {
     setText(voice, sentences(STATES[now.state] || now.state, now.say, count));
   }
 
-  return {
+  const api = {
     models(reply, missed) {
       if (reply) models = reply;
       misses = missed;
-      this.update();
+      api.update();
     },
     update() {
       const f = facts();
       if (pill.dataset.state !== f.state) pill.dataset.state = f.state;
       setText(pill, STATES[f.state] || f.state);
       setText(words, f.say || '');
-      const notes = (store.head?.pair?.notes || models?.pair?.notes || []).join(' ');
-      if (pair.title !== notes) pair.title = notes;
-      const names = pairParts(store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
+      // a long sentence has the line for itself
+      line.classList.toggle('sv-long', (f.say || '').length > 110);
+      const names = pairParts(shownPair());
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);
@@ -82,6 +112,7 @@ function makeStatus(host, store, live, replaying) {
       if (news || !timer) timer = setTimeout(speak, news ? 50 : Math.max(50, spoken + 5000 - performance.now()));
     },
   };
+  return api;
 }
 
 function makeLegend(host, root, store, onResize) {

@@ -89,7 +89,8 @@ function forkTip(step) {
 }
 
 function stepSettings(step) {
-  const parts = ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
+  const parts = step.st === 'none' ? ['no draft']
+    : ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
   if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
   parts.push('temperature ' + step.T);
   if (step.tk > 0) parts.push('top-k ' + step.tk);
@@ -101,7 +102,7 @@ function stepSettings(step) {
 function stepTimes(step) {
   const parts = [step.tok.length ? 'draft ' + ms(step.d) : '', 'verify ' + ms(step.v)].filter(Boolean);
   if (step.o >= 0.05 * (step.d + step.v)) parts.push('other ' + ms(step.o));
-  if (step.c >= 0.05) parts.push('+ ' + ms(step.c) + ' reading the text first');
+  if (step.c >= 1) parts.push('+ ' + ms(step.c) + ' reading the text first');
   return parts.join(', ');
 }
 
@@ -111,6 +112,12 @@ function pairParts(pair) {
   const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
   const where = ['dtype', 'device'].flatMap((key) => (typeof pair[key] === 'string' ? [pair[key].replace('torch.', '')] : []));
   return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · ')].filter(Boolean);
+}
+
+// What the line of models leaves out: notes, and what strategies draft with that have a draft of their own.
+function pairTip(pair) {
+  const own = Object.entries(pair?.drafted_with || {}).map(([strategy, what]) => strategy + ' drafts with ' + what);
+  return pair ? [pairParts(pair).join(' '), ...(pair.notes || []), ...own].filter(Boolean) : [];
 }
 
 // Whole sentences one after the other, as a voice needs them.

@@ -62,12 +62,15 @@ class Lookups:
         return content
 
     def details(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Both distributions at each place of step `i` of run `r`."""
+        """Both distributions at each place of step `i` of run `r`, and what it drafted `with` if with no model of the pair."""
         visitor, index = self.visitors.by_run(str(asked.get("r"))), asked.get("i")
         if visitor is None or visitor.run is None or not isinstance(index, int):
             return {"gone": True}
         steps = visitor.run.steps
-        return wire.detail(steps[index]) if 0 <= index < len(steps) else {"gone": True}
+        if not 0 <= index < len(steps):
+            return {"gone": True}
+        drafter = visitor.run.drafters.get(steps[index].settings.strategy)
+        return wire.detail(steps[index]) | ({"with": drafter.about} if drafter and drafter.about else {})
 
     def status(self) -> dict[str, Any]:
         """How far the default pair is."""

@@ -244,7 +244,7 @@ def test_the_strategy_is_switched_in_mid_run(visit):
     for strategy in ("greedy", "prompt lookup", "none"):
         visit.choose("strategy", strategy)
         visit.until(
-            "(s) => document.querySelector('.sv-card').textContent.includes(s === 'none' ? 'K = 4 · none' : s + ' ·')",
+            "(s) => document.querySelector('.sv-card').textContent.includes(s === 'none' ? 'no draft ·' : s + ' ·')",
             strategy,
         )
         assert visit.state() == "Running"

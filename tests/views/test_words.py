@@ -42,3 +42,44 @@ def test_what_a_voice_reads_is_whole_sentences():
         "[sentences('Finished', 'the token limit was reached', 'Step 3: 9 tokens so far'), sentences('Paused', '', 'Is it?')]",
     )
     assert told == ["Finished. The token limit was reached. Step 3: 9 tokens so far.", "Paused. Is it?"]
+
+
+def test_the_line_of_a_step_says_no_draft_alone_and_no_time_below_a_millisecond():
+    step = {"i": 0, "k": 4, "st": "none", "ru": "speculative sampling", "T": 0, "tk": 0, "tp": 1, "rp": 1, "tok": []}
+    times = {"d": 0, "v": 75.2, "o": 0.1, "c": 0.1}
+    files = ["dom.js", "shape.js", "store.js", "words.js"]
+    said = js.run(
+        files,
+        "[...GIVEN.map((s) => stepSettings(s).join(' · ')), ...GIVEN.map(stepTimes)]",
+        [step | times, step | times | {"st": "greedy", "c": 31.4}],
+    )
+    assert said == [
+        "no draft · temperature 0",
+        "K = 4 · greedy · speculative sampling · temperature 0",
+        "verify 75 ms",
+        "verify 75 ms, + 31 ms reading the text first",
+    ]
+
+
+def test_the_note_on_the_models_names_what_strategies_draft_with():
+    pair = {"target": "big", "draft": "small", "dtype": "torch.float32", "device": "cpu", "notes": ["Slow."]}
+    pair |= {"drafted_with": {"4-bit copy": "the target with 4-bit weights, 70 MB"}}
+    assert js.run(["dom.js", "words.js"], "[pairTip(GIVEN), pairTip(null)]", pair) == [
+        ["big ← small · float32 · cpu", "Slow.", "4-bit copy drafts with the target with 4-bit weights, 70 MB"],
+        [],
+    ]
+
+
+def test_a_wait_between_steps_is_told_only_when_it_lasts():
+    at = [("playing", 1), ("waiting", 100), ("waiting", 1500), ("playing", 1700), ("waiting", 1800), ("waiting", 3400)]
+    at += [("playing", 3500), ("paused", 3600), ("waiting", 3700)]  # a run that has not begun to run again waits openly
+    told = js.run(
+        ["status.js"],
+        "(() => { const patient = makePatience(); return GIVEN.map(([state, now]) => patient({ state }, now)); })()",
+        at,
+    )
+    assert [f["state"] for f, _ in told] == [
+        *["playing", "playing", "playing", "playing", "playing", "waiting"],
+        *["playing", "paused", "waiting"],
+    ]
+    assert [left for _, left in told] == [0, 1500, 100, 0, 1500, 0, 0, 0, 0]
