@@ -16,6 +16,8 @@ from specviz.trace import Fate, StepRecord, TokenRecord, Trace
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
 
 COLUMNS: Mapping[str, tuple[str, str]] = {
+    "speed_up": ("speed-up", "Tokens/s ÷ tokens/s of the target alone, which took turns with this lane."),
+    "tokens_per_s": ("tokens/s", "Tokens of the output ÷ seconds of drafting, verifying and what lies between."),
     "acceptance_rate": (
         "acceptance rate α",
         "Accepted places ÷ tested places: of what the target looked at, how much it kept.",
@@ -31,8 +33,6 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "block_efficiency": ("tokens a pass τ", "Tokens of the output ÷ passes of the target."),
     "cost_ratio": ("draft cost c", "Median time of one draft pass ÷ median time of a target pass over one place."),
     "verify_ratio": ("verify cost v", "Median time of a verifying pass ÷ median time of a target pass over one place."),
-    "tokens_per_s": ("tokens/s", "Tokens of the output ÷ seconds of drafting, verifying and what lies between."),
-    "speed_up": ("speed-up", "Tokens/s ÷ tokens/s of the target alone, which took turns with this lane."),
     "same": ("same text", "Whether the output is the target's own, token by token; compared at temperature 0."),
 }
 
