@@ -21,6 +21,12 @@ function pause(costs, inSight, first) {
   return Math.min(Math.max(LEAST, DUTY * Math.min(...costs)), ROUND / Math.max(1, inSight));
 }
 
+// What stands on a bar stands above one too low for it, and upright where bars are narrow. `high`: of the whole chart.
+function wordsOnBars(values, high) {
+  const upright = values.length > 8, needs = (upright ? 44 : 18) / Math.max(60, high - 48);
+  return { textposition: [values.map((v) => (v < needs ? 'outside' : 'inside'))], textangle: [upright ? -90 : 0] };
+}
+
 function makeCharts(host, store, settled) {
   const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [], key = makeKey();
   room.setAttribute('aria-label', 'Charts');
@@ -113,7 +119,7 @@ function makeCharts(host, store, settled) {
       update.customdata.push(m.custom.length ? table[m.x].map((_, i) => m.custom.map((name) => table[name][i])) : null);
       update.text.push(m.text ? table[m.text] : null);
     }
-    if (meta.over === 'positions') Object.assign(update, wordsOnBars(figure, tables.positions, plot.clientHeight));
+    if (meta.over === 'positions') Object.assign(update, wordsOnBars(tables.positions.alpha, plot.clientHeight));
     const size = meta.over !== 'steps' ? tables.positions.position.length : axis === 'steps' ? store.n : store.sum(store.n).tokens;
     const room = roomFor(Math.max(size, 1), meta.over), layout = { 'xaxis.range': [0.5, room + 0.5] };
     if (meta.over === 'steps') layout['xaxis.title.text'] = by.title;
@@ -128,13 +134,6 @@ function makeCharts(host, store, settled) {
     const table = tables[meta.over], words = sentence(meta.says, table);
     plot.setAttribute('aria-label', meta.title + ': ' + (words || 'nothing yet'));
     chart.stale = false;
-  }
-
-  // What stands on a bar stands above one too low for it, and upright where bars are narrow.
-  function wordsOnBars({ data }, table, high) {
-    const upright = table.position.length > 8, needs = (upright ? 44 : 18) / Math.max(60, high - 48);
-    const places = table.alpha.map((a) => (a < needs ? 'outside' : 'inside'));
-    return { textposition: data.map(() => places), textangle: data.map(() => (upright ? -90 : 0)) };
   }
 
   // Ranges only grow, in round numbers, so that nothing jumps while a run goes.

@@ -28,9 +28,14 @@ def test_three_hundred_steps_fill_the_same_charts_a_few_times_a_second():
         visit.wait_state("Finished")
         steps = visit.place()[1]
         same = page.evaluate("() => seen.nodes.every((n) => n.isConnected && n.data)")
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap((plot) => plot.data
+                .filter((t) => t.mode === 'lines' && Math.max(...t.y) > plot.layout.yaxis.range[1]).map((t) => t.name))"""
+        )
         made, fills = page.evaluate("() => [seen.made, seen.fills]")
         faults = visit.faults
     assert steps > 150 and same and made == 0 and faults == []
+    assert cut == []  # a line is whole
     charts = {plot for plot, *_ in fills}
     seconds = (fills[-1][1] - fills[0][1]) / 1000
     # one chart at a time, and all of them at once when the run has ended

@@ -285,6 +285,7 @@ def test_lookups_find_a_run_by_its_id_only(drivers):
     assert [s["i"] for s in found["s"]] == list(range(2, len(someone.run.steps))) and found["state"] == "finished"
     assert "head" in lookups.resync({"r": someone.run_id, "f": 0})
     assert lookups.details({"r": someone.run_id, "i": 0})["places"]
+    assert "with" not in lookups.details({"r": someone.run_id, "i": 0})  # the pair's draft model
     for asked in (
         {"r": "", "f": 0},
         {"r": "other", "f": 0},
@@ -293,6 +294,15 @@ def test_lookups_find_a_run_by_its_id_only(drivers):
     ):
         assert lookups.resync(asked) == {"gone": True}
     assert lookups.details({"r": someone.run_id, "i": 10**6}) == {"gone": True}
+
+
+def test_the_details_of_a_step_name_what_it_drafted_with_where_that_is_not_of_the_pair(drivers):
+    visitors = Visitors()
+    someone = visitors.of("session")
+    someone.values = dict(VALUES) | {"strategy": "early exit", "max_new_tokens": 4}
+    told(drivers.play(someone, float("inf")))
+    lookups = Lookups(visitors, drivers.shelf, KEY)
+    assert lookups.details({"r": someone.run_id, "i": 0})["with"].startswith("First ")
 
 
 def test_abandoned_visitors_are_forgotten_but_not_one_who_is_driving():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from tests.ui.test_page import PHONE, chromium, desk, open_tab, visit  # noqa: F401
 
 ACTIVE = """() => [
@@ -145,3 +147,27 @@ def test_sentences_and_progress_move_nothing_below_them(visit):  # noqa: F811
         "() => { const p = document.querySelector('.sv-progress'); p.hidden = false; }"
     )  # as while something loads
     assert visit.page.evaluate(TOPS) == before
+
+
+def test_on_a_phone_the_ribbon_begins_in_the_first_third_and_words_of_fates_stand_apart(chromium, open_tab):  # noqa: F811
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context)  # noqa: F811
+    visit.steps_one_by_one(1)
+    assert visit.page.evaluate("() => document.querySelector('.sv-ribbon').getBoundingClientRect().top") < 844 / 3
+    edges = visit.page.locator(".sv-lane-fate .sv-verdict").evaluate_all(
+        "(all) => all.map((n) => { const b = n.getBoundingClientRect(); return [b.left, b.right]; })"
+    )
+    drafted = edges[:-1][:3]
+    assert len(drafted) == 3 and all(right + 3 <= left for (_, right), (left, _) in pairwise(drafted))
+    assert visit.page.locator("footer .divider").first.evaluate("(n) => n.getBoundingClientRect().width") == 0
+    context.close()
+
+
+def test_nothing_of_a_row_scrolled_away_is_left_at_the_edge_of_the_ribbon(visit):  # noqa: F811
+    slivers = """() => {
+        const box = document.querySelector('.sv-ribbon'), edge = box.getBoundingClientRect().top + box.clientTop;
+        const left = [...box.querySelectorAll('.sv-chip')].map((c) => c.getBoundingClientRect().bottom - edge);
+        return left.filter((px) => px > 0.5 && px < 8);
+    }"""
+    assert visit.page.evaluate("() => document.querySelector('.sv-ribbon').scrollTop") > 0
+    assert visit.page.evaluate(slivers) == []

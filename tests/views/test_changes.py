@@ -1,4 +1,4 @@
-"""Marks where settings changed: every change has words or a number with a key, none is cut off or over another."""
+"""Words in charts: each change of settings has some or a number with a key, none cut off; and how often charts are filled."""
 
 import random
 
@@ -84,3 +84,10 @@ def test_a_round_of_all_charts_takes_no_longer_than_its_time_whatever_a_filling_
         # held to a thirtieth of the time where that is live enough
         assert wait >= min(30 * costs[0], 1200 / seen) - 1e-9
     assert js.run(files, pause, [[[], 3, False], [[500], 3, True]]) == [400, 30]
+
+
+def test_a_count_stands_above_a_bar_too_low_for_it():
+    files, words = ["dom.js", "charts.js"], "GIVEN.map((values) => wordsOnBars(values, 158))"
+    few, many = js.run(files, words, [[1, 0.5, 0.1, 0], [0.9, 0.3] * 8])
+    assert few == {"textposition": [["inside", "inside", "outside", "outside"]], "textangle": [0]}
+    assert many == {"textposition": [["inside", "outside"] * 8], "textangle": [-90]}
