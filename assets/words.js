@@ -25,6 +25,8 @@ const STATES = {
   replay: 'Replaying',
 };
 
+const LOSSY = 'changes the output';
+
 const look = (letter) => CONFIG.palette.fates[letter];
 const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
 const fateSays = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.says : look(letter).says);
@@ -42,7 +44,8 @@ const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every(
 // The rule's formula filled in, as [formula, is it p/q]. Told from the numbers, so that a new rule needs no line here.
 function acceptFormula(token, step) {
   const q = token[Q], p = token[P], a = token[ACCEPT];
-  if (!some(a)) return '';
+  // a rule that changes the output has bounds of its own
+  if (!some(a) || lossy(step)) return '';
   if (some(p) && some(q) && q > 0 && q !== 1 && close(a, Math.min(1, p / q))) {
     return p >= q ? 'p ≥ q' : prob(p) + '÷' + prob(q);
   }
@@ -90,7 +93,7 @@ function forkTip(step) {
 
 function stepSettings(step) {
   const parts = ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
-  if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
+  if (step.k > 0 && step.st !== 'none') parts.push(step.ru + (lossy(step) ? ' (' + LOSSY + ')' : ''));
   parts.push('temperature ' + step.T);
   if (step.tk > 0) parts.push('top-k ' + step.tk);
   if (step.tp < 1) parts.push('top-p ' + step.tp);
