@@ -22,7 +22,7 @@ from specviz.runtime import Clock
 from specviz.sampling import BadLogits, shape
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import BaselineRecord, Costs, StepRecord, StopReason, Trace
-from specviz.verification import RULES, Draft, is_lossless, rule_of, verify
+from specviz.verification import RULES, Draft, Rule, is_lossless, rule_of, verify
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -52,6 +52,9 @@ class Run:
     baseline: BaselineRecord | None = None
     costs: dict[str, Costs] = field(default_factory=dict)
     """What "cost-aware" chooses by; given at the start or measured when first needed, and never altered after."""
+    judge: Rule | None = None
+    """Decides in place of the rule that settings name: a wrong one that is to be caught (`whole_runs`). Records know
+    nothing of it, so such a run is counted and thrown away."""
 
     @property
     def ids(self) -> list[int]:
@@ -228,7 +231,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     nodes = range(-1, len(draft.token_ids)) if settings.repetition_penalty != 1 else ()
     histories = [ids + [draft.token_ids[n] for n in draft.path(node)] for node in nodes]
     probs = shape(logits, histories, settings).cpu()  # one transfer; the walk itself waits for no device
-    walk = verify(draft, probs, rule_of(settings), coins, position, end_ids)
+    walk = verify(draft, probs, run.judge or rule_of(settings), coins, position, end_ids)
     verify_s = clock.lap()
 
     emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])
