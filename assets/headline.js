@@ -54,21 +54,9 @@ function makeHeadline(host, store) {
       f.rate ? 'This run: ' + f.rate.toFixed(1) + ' tokens per second.' : ''].filter(Boolean)),
   };
 
-  const badge = el('span', 'sv-badge sv-lossy', '⚠ ' + LOSSY);
-  badge.tabIndex = 0;
-  badge.hidden = true;
-  badge._tip = () => {
-    const f = store.figures(), rules = [...new Set(store.steps.slice(0, store.shown).filter(lossy).map((s) => s.ru))];
-    return ['Not lossless', rules.join(' and ') + ' decided in ' + f.lossy + ' of ' + plural(f.steps, 'step') +
-      ': what is written there is no longer distributed as the target alone would write it.',
-    'At temperature 0 the target is certain, and these rules decide as the exact ones do.'];
-  };
-  row.append(badge);
-
   return {
     update() {
       const f = store.figures();
-      badge.hidden = !f.lossy;
       set.tokens(plural(f.tokens, 'token'), 'in ' + plural(f.steps, 'target pass', 'target passes'));
       set.alpha('α ' + (f.tested ? fixed(f.alpha) : '–'),
         f.tested ? '(' + f.accepted + ' of ' + f.tested + (f.trees ? ' places)' : ' tested)') : 'no drafts');

@@ -93,7 +93,7 @@ function forkTip(step) {
 
 function stepSettings(step) {
   const parts = ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
-  if (step.k > 0 && step.st !== 'none') parts.push(step.ru + (lossy(step) ? ' (' + LOSSY + ')' : ''));
+  if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
   parts.push('temperature ' + step.T);
   if (step.tk > 0) parts.push('top-k ' + step.tk);
   if (step.tp < 1) parts.push('top-p ' + step.tp);

@@ -43,7 +43,7 @@ def test_whole_runs_are_counted_and_stop_when_asked(chromium, open_tab):  # noqa
 
 def test_a_rule_that_changes_the_output_says_so_wherever_it_decided(chromium, open_tab):  # noqa: F811
     visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
-    badge = visit.page.locator(".sv-headline .sv-lossy")
+    badge = visit.page.locator(".sv-status .sv-lossy")
     assert not badge.is_visible()
     visit.open("Sampling and rule")
     visit.choose("rule", "lenience (changes the output)")
