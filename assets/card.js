@@ -160,7 +160,7 @@ function makeCard(host, store, ask) {
       title.replaceChildren(text('Step ' + (step.i + 1)),
         text(' · ' + (step.tok.length ? kept.accepted + ' of ' + step.tok.length + ' drafted kept, ' : step.st === 'none' ? '' : 'no draft, ') +
           plural(kept.tokens, 'token') + ' out'));
-      for (const badge of [changed, SHORT_DRAFT[step.ds]]) if (badge) title.append(' ', text(badge, 'sv-badge'));
+      for (const badge of [changed, lossy(step) && '⚠ ' + LOSSY, SHORT_DRAFT[step.ds]]) if (badge) title.append(' ', text(badge, 'sv-badge'));
       setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));
       lanes();
       rest();

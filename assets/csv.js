@@ -5,6 +5,7 @@ const CSV = [
   ['step', (s) => s.i + 1],
   ['strategy', (s) => s.st],
   ['rule', (s) => s.ru],
+  ['rule changes the output', (s) => (lossy(s) ? 'yes' : 'no')],
   ['K [tokens]', (s) => s.k],
   ['K as set [tokens]', (s) => s.ks ?? s.k],
   ['draft length', (s) => s.dl || 'fixed'],

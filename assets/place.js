@@ -14,7 +14,7 @@ function makePlace(host) {
 
   function residualOf(step, place, use) {
     const refused = step.tok.filter((t) => t[FATE] === 'r' && parentOf(t) === place.node);
-    if (!refused.length || step.T === 0 || !some(place.beta)) return null;
+    if (!refused.length || step.T === 0 || !some(place.beta) || lossy(step)) return null;
     const [token] = refused, siblings = childrenOf(step.tok, place.node).length;
     if (siblings > 1) {
       // chosen siblings: p without those refused; what drawn ones leave needs whole distributions

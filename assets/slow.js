@@ -37,7 +37,7 @@ function taleOf(step) {
 function result(step) {
   const shown = step.ex[SHOWN];
   if (!step.tok.length) return 'The target writes ' + shown + ' alone';
-  return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', drawn by the target from what is left'
+  return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', drawn by the target' + (lossy(step) ? '' : ' from what is left')
     : '+ Bonus ' + shown + ': ' + (isTree(step.tok) ? 'the walk came to the end of a branch' : 'the whole draft was kept');
 }
 

@@ -30,7 +30,18 @@ function makeStatus(host, store, live, replaying) {
   track.setAttribute('role', 'progressbar');
   track.setAttribute('aria-label', 'Loading the models');
   track.hidden = true;
-  add(host, add(line, pill, words, back, pair), add(track, fill), voice);
+  // a rule that changes the output is told beside the state, whatever the state is
+  const badge = el('span', 'sv-badge sv-lossy', '⚠ ' + LOSSY);
+  badge.tabIndex = 0;
+  badge.setAttribute('role', 'note');
+  badge.hidden = true;
+  badge._tip = () => {
+    const f = store.figures(), rules = [...new Set(store.steps.slice(0, store.shown).filter(lossy).map((s) => s.ru))];
+    return ['Not lossless', rules.join(' and ') + ' decided in ' + f.lossy + ' of ' + plural(f.steps, 'step') +
+      ': what is written there is no longer distributed as the target alone would write it.',
+    'At temperature 0 the target is certain, and these rules decide as the exact ones do.'];
+  };
+  add(host, add(line, pill, badge, words, back, pair), add(track, fill), voice);
   const shownPair = () => (store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
   for (const node of [pill, pair]) node._tip = () => pairTip(shownPair());
   pair.tabIndex = 0;
@@ -77,7 +88,7 @@ function makeStatus(host, store, live, replaying) {
     spokenState = now.state;
     const count = store.shown ? 'Step ' + store.shown + ': ' + plural(f.tokens, 'token') + ' so far' +
       (f.tested ? ', ' + f.accepted + ' of ' + f.tested + (f.trees ? ' tested places' : ' tested drafts') + ' accepted' : '') : '';
-    setText(voice, sentences(STATES[now.state] || now.state, now.say, count));
+    setText(voice, sentences(STATES[now.state] || now.state, now.say, count, f.lossy ? 'the rule ' + LOSSY : ''));
   }
 
   const api = {
@@ -88,6 +99,7 @@ function makeStatus(host, store, live, replaying) {
     },
     update() {
       const f = facts();
+      badge.hidden = !store.figures().lossy;
       if (pill.dataset.state !== f.state) pill.dataset.state = f.state;
       setText(pill, STATES[f.state] || f.state);
       setText(words, f.say || '');

@@ -5,7 +5,7 @@
 // Places of a token's fields on the wire (specviz/views/wire.py).
 const ID = 0, SHOWN = 1, FATE = 2, PARENT = 3, Q = 4, P = 5, ACCEPT = 6, COIN = 7, DRAFTER = 8, VERIFIER = 9, BREAKS = 10;
 
-const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0 };
+const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0, lossy: 0 };
 
 function makeStore() {
   const store = {
@@ -34,7 +34,7 @@ function makeStore() {
         tokens: s.tokens + c.tokens, drafted: s.drafted + c.drafted, accepted: s.accepted + c.accepted,
         tested: s.tested + c.tested, draft: s.draft + (step.d || 0), verify: s.verify + (step.v || 0),
         other: s.other + (step.o || 0), refused: s.refused + c.refused, drafting: s.drafting + (c.drafted ? 1 : 0),
-        rejected: s.rejected + c.rejected, trees: s.trees + (isTree(step.tok) ? 1 : 0),
+        rejected: s.rejected + c.rejected, trees: s.trees + (isTree(step.tok) ? 1 : 0), lossy: s.lossy + (lossy(step) ? 1 : 0),
       });
       if (follow) store.shown = store.n;
       return true;
@@ -59,6 +59,9 @@ function makeStore() {
   };
   return store;
 }
+
+// Whether drafted tokens of this step met a rule that changes the output.
+const lossy = (step) => step.tok.length > 0 && (CONFIG.lossy || []).includes(step.ru);
 
 function changeLabel(a, b) {
   const parts = [];

@@ -25,6 +25,8 @@ const STATES = {
   replay: 'Replaying',
 };
 
+const LOSSY = 'changes the output';
+
 const look = (letter) => CONFIG.palette.fates[letter];
 const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
 const fateSays = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.says : look(letter).says);
@@ -42,7 +44,8 @@ const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every(
 // The rule's formula filled in, as [formula, is it p/q]. Told from the numbers, so that a new rule needs no line here.
 function acceptFormula(token, step) {
   const q = token[Q], p = token[P], a = token[ACCEPT];
-  if (!some(a)) return '';
+  // a rule that changes the output has bounds of its own
+  if (!some(a) || lossy(step)) return '';
   if (some(p) && some(q) && q > 0 && q !== 1 && close(a, Math.min(1, p / q))) {
     return p >= q ? 'p ≥ q' : prob(p) + '÷' + prob(q);
   }

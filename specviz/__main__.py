@@ -152,6 +152,8 @@ def _summary(trace: Any) -> None:
     print(f"\n{trace.text}\n")
     print("  ".join(f"{mark} {fate}" for fate, mark in MARKS.items()))
     print(f"{counts.emitted} tokens in {counts.steps} target passes, stopped by {trace.stop}")
+    if found["lossless"] is False:
+        print("not lossless: a rule of this run changes the output")
     print(f"acceptance rate (of tested) {counts.acceptance_rate}; of drafted {counts.drafted_share}")
     if found["tokens_per_s"]:
         # acceptance alone says little: whoever drafts one sure token a pass has a rate of 1
@@ -163,7 +165,9 @@ def _summary(trace: Any) -> None:
         print(f"costs of {name}, in target passes: c {costs.cost_ratio:.2f}, {v}")
     if found["speed_up"]:
         alone = found["target_alone_tokens_per_s"]
-        print(f"target alone {alone:.1f} tokens/s: speed-up {found['speed_up']:.2f}×; {verdict(trace.baseline)}")
+        print(
+            f"target alone {alone:.1f} tokens/s: speed-up {found['speed_up']:.2f}×; {verdict(trace.baseline, trace.steps)}"
+        )
 
 
 def _models(args: argparse.Namespace) -> None:

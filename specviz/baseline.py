@@ -5,15 +5,15 @@ The measurement is itself a run (strategy "none"), so the same loop, sampler, cl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specviz.engine import Run, start
 from specviz.sampling import penalise
 from specviz.settings import RunSettings
-from specviz.trace import BaselineRecord, Difference
-from specviz.verification import RULES
+from specviz.trace import BaselineRecord, Difference, StepRecord
+from specviz.verification import is_lossless
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -49,9 +49,14 @@ def compare(run: Run, single: Run) -> BaselineRecord:
     return replace(measured, identical=False, compared=length, difference=_difference(run, single, parted))
 
 
-def verdict(record: BaselineRecord) -> str:
-    """The comparison in a sentence: identical, not comparable, or the first difference with logits and margin."""
+def verdict(record: BaselineRecord, steps: Sequence[StepRecord] = ()) -> str:
+    """The comparison in a sentence: identical, not comparable, or the first difference with logits and margin.
+
+    `steps`: the run's; a rule among them that is not lossless is named.
+    """
     if record.identical is None:
+        if lossy := dict.fromkeys(step.settings.rule for step in steps if not is_lossless(step.settings.rule)):
+            return f"Outputs are not compared: the rule {' and '.join(map(repr, lossy))} changes the output."
         return "Outputs are compared at temperature 0 only: two fair draws need not agree."
     if record.identical:
         return f"The target alone writes the same {record.compared} tokens."
@@ -70,7 +75,7 @@ def comparable(run: Run, single: Run) -> bool:
         return False
     penalty = single.steps[0].settings.repetition_penalty
     return all(
-        s.settings.temperature == 0 and RULES[s.settings.rule].lossless and s.settings.repetition_penalty == penalty
+        s.settings.temperature == 0 and is_lossless(s.settings.rule) and s.settings.repetition_penalty == penalty
         for s in (*run.steps, *single.steps)
     )
 

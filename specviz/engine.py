@@ -22,7 +22,7 @@ from specviz.runtime import Clock
 from specviz.sampling import BadLogits, shape
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import BaselineRecord, Costs, StepRecord, StopReason, Trace
-from specviz.verification import RULES, Draft, verify
+from specviz.verification import RULES, Draft, Rule, is_lossless, rule_of, verify
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -52,6 +52,9 @@ class Run:
     baseline: BaselineRecord | None = None
     costs: dict[str, Costs] = field(default_factory=dict)
     """What "cost-aware" chooses by; given at the start or measured when first needed, and never altered after."""
+    judge: Rule | None = None
+    """Decides in place of the rule that settings name: a wrong one that is to be caught (`whole_runs`). Records know
+    nothing of it, so such a run is counted and thrown away."""
 
     @property
     def ids(self) -> list[int]:
@@ -95,7 +98,10 @@ class Run:
             steps=tuple(self.steps),
             text=self.text,
             stop=self.stop,
-            pair=describe(self.pair) | {"drafted_with": {n: d.about for n, d in self.drafters.items() if d.about}},
+            pair=describe(self.pair)
+            | {"drafted_with": {n: d.about for n, d in self.drafters.items() if d.about}}
+            # told in the saved file too, for whoever reads it without knowing the rules
+            | {"lossless": all(is_lossless(step.settings.rule) for step in self.steps if step.tokens)},
             prefill_s=self.prefill_s,
             prompt_texts=tuple(show(i) for i in self.prompt_ids),
             baseline=self.baseline,
@@ -168,11 +174,12 @@ def check_names(settings: RunSettings) -> None:
 def check(pair: Pair, settings: RunSettings) -> None:
     """Raise SettingsError where a name is not in its table, a knob is unknown, or the strategy does not fit the pair."""
     check_names(settings)
-    strategy, length = STRATEGIES[settings.strategy], LENGTHS[settings.draft_length]
+    strategy = STRATEGIES[settings.strategy]
+    chosen = (strategy.knobs, LENGTHS[settings.draft_length].knobs, RULES[settings.rule].knobs)
     for name, value in settings.options.items():
         # knobs of other strategies are carried along, so that switching back finds them as they were
-        own = [knobs[name] for knobs in (strategy.knobs, length.knobs) if name in knobs]
-        tables = [entry.knobs for entry in STRATEGIES.values()] + [entry.knobs for entry in LENGTHS.values()]
+        own = [knobs[name] for knobs in chosen if name in knobs]
+        tables = [entry.knobs for table in (STRATEGIES, LENGTHS, RULES) for entry in table.values()]
         if not (known := own or [knobs[name] for knobs in tables if name in knobs]):
             raise SettingsError(f"No strategy has a knob named {name!r}.")
         _check_by_any(known, value)
@@ -224,7 +231,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     nodes = range(-1, len(draft.token_ids)) if settings.repetition_penalty != 1 else ()
     histories = [ids + [draft.token_ids[n] for n in draft.path(node)] for node in nodes]
     probs = shape(logits, histories, settings).cpu()  # one transfer; the walk itself waits for no device
-    walk = verify(draft, probs, RULES[settings.rule], coins, position, end_ids)
+    walk = verify(draft, probs, run.judge or rule_of(settings), coins, position, end_ids)
     verify_s = clock.lap()
 
     emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])

@@ -14,7 +14,7 @@ from torch import Tensor
 from specviz.models.cached import CachedModel
 from specviz.settings import RunSettings
 from specviz.trace import ROOT, Candidate, Fate, PlaceRecord, StepRecord, StopReason, TokenRecord
-from specviz.verification import RULES, Draft, Walk, any_accept_prob
+from specviz.verification import Draft, Walk, any_accept_prob, rule_of
 
 CANDIDATES = 10
 
@@ -113,7 +113,7 @@ def record(
             candidates=candidates,
             draft_tail=None if q is None else max(0.0, 1 - float(q[ids].sum())),
             target_tail=max(0.0, 1 - float(p[ids].sum())),
-            accept_prob=any_accept_prob(draft, children, p, RULES[settings.rule]) if len(children) > 1 else None,
+            accept_prob=any_accept_prob(draft, children, p, rule_of(settings)) if len(children) > 1 else None,
         )
 
     def target_token(token_id: int) -> TokenRecord:

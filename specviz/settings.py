@@ -116,7 +116,7 @@ class RunSettings:
     """All settings of a run. Every step records the settings that it was made under.
 
     `draft_length`: what decides how far each step drafts; `k` is its K, first K or largest K. `stop`: strings that end
-    the run; the text is cut before them. `options`: the own knobs of a strategy or of a draft length by name.
+    the run; the text is cut before them. `options`: the own knobs of a strategy, a draft length or a rule by name.
     Raises SettingsError (a ValueError) for any value out of range.
     """
 

@@ -81,6 +81,14 @@ def test_a_rule_that_is_not_lossless_gets_no_tick(pair, monkeypatch):
     assert record.identical is None and record.difference is None
 
 
+def test_the_sentence_about_it_promises_nothing_and_names_the_rule(pair):
+    run, single = both(pair("ctx_t", "ctx_d"), replace(GREEDY, rule="lenience"))
+    told = baseline.verdict(baseline.compare(run, single), run.steps)
+    assert told == "Outputs are not compared: the rule 'lenience' changes the output."
+    warm, alone = both(pair("ctx_t", "ctx_d"), replace(GREEDY, temperature=1))
+    assert "temperature 0 only" in baseline.verdict(baseline.compare(warm, alone), warm.steps)
+
+
 def test_in_half_precision_a_difference_is_shown_and_is_a_near_tie_only_within_its_bound(pair):
     record = baseline.compare(*both(pair("ctx_t", "ctx_d", "bfloat16"), replace(GREEDY, max_new_tokens=60)))
     assert record.tie_bound == 0.5

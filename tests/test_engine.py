@@ -204,6 +204,9 @@ def test_the_k_that_is_set_is_the_k_that_is_drafted(pair, k):
     assert all(len(s.emitted_ids) == k + 1 for s in trace.steps if s.draft_stop == "k")
 
 
+WIDE = {"delta": {"epsilon": 0.9}, "epsilon": {"delta": 1}}
+"""Of two bounds the lower one counts: the other must be out of the way to be seen."""
+
 CHANGES = {
     "strategy": ("greedy", "none"),
     "draft_length": ("fixed", "heuristic"),
@@ -244,6 +247,19 @@ def test_every_knob_changes_what_is_drafted(pair, strategy, length, name):
         if STRATEGIES[strategy].objection(pair("ctx_t", "ctx_d"), settings) is None:
             made.add(tuple(s.tokens for s in engine.run(pair("ctx_t", "ctx_d"), PROMPT, settings).steps))
     assert len(made) > 1
+
+
+@pytest.mark.parametrize(("rule", "name"), [(r, name) for r, rule in RULES.items() for name in rule.knobs])
+def test_every_knob_of_a_rule_changes_what_is_accepted(pair, rule, name):
+    knob, made = RULES[rule].knobs[name], set()
+    for value in (knob.low, knob.high):
+        settings = RunSettings(
+            rule=rule, k=4, max_new_tokens=40, temperature=3, options={name: value, **WIDE.get(name, {})}
+        )
+        trace = engine.run(pair("target12", "draft12"), PROMPT, settings)
+        made.add(trace.output_ids)
+        assert trace.pair["lossless"] is RULES[rule].lossless
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("length", ADAPTIVE)

@@ -19,6 +19,7 @@ from specviz.drafting.sampling import Sampling
 from specviz.drafting.suffix import SuffixLookup
 from specviz.drafting.tree import SampledTree
 from specviz.settings import Knob
+from specviz.verification import RULES
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -49,8 +50,8 @@ def make_ready(pair: Pair, strategy: str, progress: Progress | None = None) -> N
 
 
 def own_knobs() -> dict[str, Knob]:
-    """What strategies and draft lengths declare, by the names that they have in `RunSettings.options`."""
-    declared = [entry.knobs for entry in STRATEGIES.values()] + [entry.knobs for entry in LENGTHS.values()]
+    """What strategies, draft lengths and rules declare, by the names that they have in `RunSettings.options`."""
+    declared = [entry.knobs for table in (STRATEGIES, LENGTHS, RULES) for entry in table.values()]
     return {name: knob for knobs in declared for name, knob in knobs.items()}
 
 

@@ -6,16 +6,21 @@ from typing import Any
 
 from specviz.metrics.rates import count
 from specviz.trace import Trace
+from specviz.verification import is_lossless
 
 
 def summary(trace: Trace) -> dict[str, Any]:
-    """Counts, rates and speed of a trace. `speed_up` and `same_as_alone` need the target alone measured beside it."""
+    """Counts, rates and speed of a trace. `speed_up` and `same_as_alone` need the target alone measured beside it.
+
+    `lossless`: whether the output has the target's distribution; False where a drafted token met a rule that changes it.
+    """
     counts, seconds = count(trace.steps), sum(step.step_s for step in trace.steps)
     rate = counts.emitted / seconds if seconds > 0 else None
     alone = trace.baseline.tokens_per_s if trace.baseline else None
     return {
         "text": trace.text,
         "stop": trace.stop,
+        "lossless": all(is_lossless(step.settings.rule) for step in trace.steps if step.tokens),
         "tokens": counts.emitted,
         "target_passes": counts.steps,
         "drafted": counts.drafted,

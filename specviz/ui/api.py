@@ -70,7 +70,7 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
 
         A step record has event "step", its index, the text so far, emitted ids, and the step as the page gets it
         (`wire`, a JSON text). The last record has event "end", the whole text, all ids and the stop reason. `stop` holds
-        one stop string a line, `options` one knob of the strategy or of the draft length a line, as NAME=NUMBER. Every
+        one stop string a line, `options` one knob of strategy, draft length or rule a line, as NAME=NUMBER. Every
         value is checked; an error is one sentence that says what to do.
         """
         asked = dict(locals())
@@ -118,10 +118,11 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
     ) -> str:
         """Run speculative decoding to its end and return one JSON text with a "summary" and the whole "trace".
 
-        The summary holds the text, counts, acceptance rate, tokens per target pass and speed; with `measure_alone` also
+        The summary holds the text, counts, acceptance rate, tokens per target pass, speed, and whether the rule was
+        lossless; with `measure_alone` also
         the speed-up over the target alone and whether both wrote the same. The trace has every drafted token's fate and
         probabilities, about 250 kB for 100 tokens; saved as a file, the page opens it. `stop`: one stop string a line.
-        `options`: one knob of the strategy or of the draft length a line, as NAME=NUMBER.
+        `options`: one knob of strategy, draft length or rule a line, as NAME=NUMBER.
         """
         asked = dict(locals())
         try:

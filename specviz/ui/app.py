@@ -28,6 +28,7 @@ from specviz.ui.shelf import Key, Shelf
 from specviz.ui.studies import STUDIES, Desk
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import MAX_VISITORS, Visitor, Visitors
+from specviz.verification import RULES
 from specviz.views import page, wire
 
 PLOTLY = Path(plotly.__file__).parent / "package_data"
@@ -108,6 +109,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                     values[name] = controls.setting(name)
                 values["seed"] = controls.seed_box()
                 values["rule"] = controls.rule_menu()
+                knobs_of("rule")
             with gr.Accordion("Length and template", open=False):
                 values["max_new_tokens"] = controls.setting("max_new_tokens")
                 values["chat"] = controls.chat_box()
@@ -127,7 +129,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         view = gr.HTML(
             "",
             html_template=page.template(),
-            js_on_load=page.script(),
+            js_on_load=page.script(lossy=[name for name, rule in RULES.items() if not rule.lossless]),
             head=f'<script src="/gradio_api/file={PLOTLY}/plotly.min.js"></script>',
             apply_default_css=False,
             elem_id="sv-view",

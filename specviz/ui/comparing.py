@@ -18,6 +18,7 @@ from specviz.ui.drive import key_of
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
+from specviz.verification import is_lossless
 from specviz.views import comparison
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def _sorted(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _words(settings: RunSettings) -> str:
+    rule = settings.rule if is_lossless(settings.rule) else f"{settings.rule} (changes the output)"
     return (
         f"K = {settings.k}, draft length {settings.draft_length}, temperature {settings.temperature:g}, "
         f"up to {settings.max_new_tokens} tokens, "
-        f"rule {settings.rule}, seed {settings.seed}: the same coins for all, the lanes took turns."
+        f"rule {rule}, seed {settings.seed}: the same coins for all, the lanes took turns."
     )

@@ -18,7 +18,7 @@ from specviz.settings import KNOBS, Knob
 from specviz.ui.drive import SPEEDS
 from specviz.ui.gallery import FIRST_SETTINGS
 from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
-from specviz.verification import RULES
+from specviz.verification import RULES, Rule
 
 DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}
 FULL_SPEED = "full speed"
@@ -83,7 +83,7 @@ def length_menu() -> gr.Dropdown:
     return menu("draft_length", list(LENGTHS), chosen, "How far to draft", LENGTHS[chosen].help)
 
 
-def own_knobs(entry: Strategy | Length) -> dict[str, gr.Slider]:
+def own_knobs(entry: Strategy | Length | Rule) -> dict[str, gr.Slider]:
     """Sliders for the knobs that an entry of a menu declares."""
     return {name: slider(name, knob, knob.default) for name, knob in entry.knobs.items()}
 

@@ -165,7 +165,7 @@ class Drivers:
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
         if visitor.driver == me:
-            found = baseline.verdict(run.baseline) if run.baseline else None
+            found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
             yield frame(visitor, state=resting(run), text=run.text, say=found)
 
     def _pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:

@@ -1,10 +1,29 @@
 """Rules that decide about drafted tokens, and the walk that applies them. To add a rule: one file and one line here."""
 
+from specviz.settings import RunSettings
 from specviz.verification.base import Rule
+from specviz.verification.lenience import Lenience
 from specviz.verification.matching import TokenMatching
 from specviz.verification.speculative import SpeculativeSampling
+from specviz.verification.typical import TypicalAcceptance
 from specviz.verification.walk import Draft, Verdict, Walk, any_accept_prob, verify
 
-RULES: dict[str, Rule] = {"speculative sampling": SpeculativeSampling(), "token matching": TokenMatching()}
+RULES: dict[str, Rule] = {
+    "speculative sampling": SpeculativeSampling(),
+    "token matching": TokenMatching(),
+    "lenience": Lenience(),
+    "typical acceptance": TypicalAcceptance(),
+}
 
-__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "any_accept_prob", "verify"]
+
+def rule_of(settings: RunSettings) -> Rule:
+    """The rule that settings name, with its knobs as they stand there."""
+    return RULES[settings.rule].tuned(settings.options)
+
+
+def is_lossless(name: str) -> bool:
+    """Whether the rule of that name keeps the target's distribution; of an unknown one nothing is promised."""
+    return name in RULES and RULES[name].lossless
+
+
+__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "any_accept_prob", "is_lossless", "rule_of", "verify"]

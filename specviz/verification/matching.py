@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from specviz.verification.base import normalised
+from specviz.verification.base import Untuned, normalised
 
 
-class TokenMatching:
+class TokenMatching(Untuned):
     """Accept x with probability target(x); after a refusal draw from the target without x."""
 
     lossless = True

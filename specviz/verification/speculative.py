@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from specviz.verification.base import normalised
+from specviz.verification.base import Untuned, normalised
 
 
-class SpeculativeSampling:
+class SpeculativeSampling(Untuned):
     """Accept x with probability min(1, target(x) / draft(x)); after a refusal draw from norm(max(0, target − draft))."""
 
     lossless = True

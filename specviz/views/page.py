@@ -8,6 +8,7 @@ Knows the order of the files in `assets/` and nothing of Gradio. Example::
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from specviz.views import palette
@@ -44,13 +45,17 @@ SCRIPTS = (
 PICTURE_SCRIPTS = ("dom.js", "picture.js")
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
-STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css")
+STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css")
 
 
-def script() -> str:
-    """The whole of `js_on_load`: what the browser must know of palette and charts, then the files."""
+def script(lossy: Sequence[str] = ()) -> str:
+    """The whole of `js_on_load`: what the browser must know of palette and charts, then the files.
+
+    `lossy`: rules that change the output; steps made under them say so.
+    """
     config = {
         "palette": palette.plain(),
+        "lossy": list(lossy),
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
     data = json.dumps(config, separators=(",", ":"), ensure_ascii=False)

@@ -1,6 +1,7 @@
 """A run in a dozen numbers: what was not measured is a gap, and slower than the target alone is said as it is."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,14 @@ def test_speed_up_may_be_below_one(alone_s, speed_up):
     # two steps of 50 ms that give three tokens and one: 40 a second
     found = told(run_of([(3, 2), (3, 0)]), BaselineRecord((1, 2), (alone_s, alone_s), identical=True))
     assert found["speed_up"] == pytest.approx(speed_up) and found["same_as_alone"] is True
+
+
+def test_a_rule_that_changes_the_output_is_told_where_it_decided_about_a_draft():
+    steps = run_of([(2, 1), (0, 0)])
+    assert told(steps)["lossless"] is True
+    lenient = replace(steps[0].settings, rule="lenience")
+    assert told([replace(steps[0], settings=lenient), steps[1]])["lossless"] is False
+    assert told([steps[0], replace(steps[1], settings=lenient)])["lossless"] is True  # nothing was drafted under it
 
 
 def test_few_drafts_that_are_all_accepted_are_seen_to_be_few():

@@ -1,4 +1,7 @@
-"""Losslessness is an identity: Σ_x draft(x)·[a(x)·δ_x + (1 − a(x))·residual_x] = target. No sampling needed."""
+"""Losslessness is an identity: Σ_x draft(x)·[a(x)·δ_x + (1 − a(x))·residual_x] = target. No sampling needed.
+
+Rules that say they are lossless must keep it, rules that say they are not must break it.
+"""
 
 from fractions import Fraction
 
@@ -6,9 +9,12 @@ import pytest
 import torch
 
 from specviz.sampling import one_hot
+from specviz.settings import RunSettings
+from specviz.ui.gallery import FIRST_SETTINGS
 from specviz.verification import RULES
 
 LOSSLESS = {name: rule for name, rule in RULES.items() if rule.lossless}
+LOSSY = {name: rule for name, rule in RULES.items() if not rule.lossless}
 SIZE = 9
 
 
@@ -62,6 +68,65 @@ def test_equal_distributions_leave_a_defined_residual(name):
     target = distributions(2, 1)[0]
     for token in range(SIZE):
         assert torch.isfinite(LOSSLESS[name].residual(token, target, target)).all()
+
+
+def test_the_rule_that_is_chosen_without_asking_is_lossless():
+    assert RunSettings().rule in LOSSLESS and FIRST_SETTINGS.rule in LOSSLESS
+
+
+@pytest.mark.parametrize("name", LOSSY)
+@pytest.mark.parametrize("siblings", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_lossy_rule_breaks_the_identity_at_each_end_of_its_knobs(name, siblings, seed):
+    """A rule that claims less than it keeps would cry wolf; one that kept it at some setting should be called exact."""
+    target, *drafts = distributions(seed, 1 + siblings)
+    ends = [{}] + [{knob_name: end} for knob_name, k in LOSSY[name].knobs.items() for end in (k.low, k.high)]
+    for options in ends:
+        emitted = outcome(LOSSY[name].tuned(options), target, drafts)
+        assert emitted.sum() == pytest.approx(1, abs=1e-12)
+        assert (emitted - target).abs().sum() > 0.004, options
+
+
+@pytest.mark.parametrize("name", LOSSY)
+def test_point_masses_break_it_too(name):
+    target = distributions(1, 1)[0]
+    likely = one_hot(int(target.argmax()), SIZE).double()
+    assert (outcome(LOSSY[name], target, [likely]) - target).abs().sum() > 0.05
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_where_the_target_is_certain_every_rule_writes_its_token(name):
+    target = one_hot(3, SIZE).double()
+    for draft in (distributions(1, 1)[0], target, one_hot(4, SIZE).double()):
+        assert torch.equal(outcome(RULES[name], target, [draft]), target)
+
+
+def test_lenience_emits_no_token_more_often_than_its_bound():
+    for seed in range(20):
+        target, draft = distributions(seed, 2)
+        for lenience in (0.1, 0.5, 0.9):
+            emitted = outcome(RULES["lenience"].tuned({"lenience": lenience}), target, [draft])
+            assert (emitted <= target / lenience + 1e-12).all()
+
+
+def test_lenience_comes_to_the_exact_rule_as_l_comes_to_one():
+    target, draft = distributions(0, 2)
+    apart = [
+        float((outcome(RULES["lenience"].tuned({"lenience": x}), target, [draft]) - target).abs().sum())
+        for x in (0.05, 0.5, 0.95)
+    ]
+    assert apart == sorted(apart, reverse=True) and apart[-1] > 0
+
+
+def test_typical_acceptance_by_hand():
+    """Entropy of (1/2, 1/4, 1/4) is 1.5 ln 2 = 1.0397, so δ·exp(−H) = 0.3·0.35355 = 0.1061; ε = 0.09 is less."""
+    rule, draft = RULES["typical acceptance"], one_hot(0, 4).double()
+    target = torch.tensor([0.5, 0.25, 0.25, 0.0], dtype=torch.float64)
+    assert [rule.accept_prob(token, target, draft) for token in range(4)] == [1, 1, 1, 0]
+    assert [rule.tuned({"epsilon": 0.9}).accept_prob(token, target, draft) for token in range(4)] == [1, 1, 1, 0]
+    strict = rule.tuned({"epsilon": 0.9, "delta": 0.8})  # 0.8·0.35355 = 0.2828
+    assert [strict.accept_prob(token, target, draft) for token in range(4)] == [1, 0, 0, 0]
+    assert torch.equal(rule.residual(3, target, draft), target)
 
 
 def test_the_test_can_fail_resampling_from_the_plain_target_is_caught():

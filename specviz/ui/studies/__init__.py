@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from specviz.ui.studies import compare, numbers, speed
+from specviz.ui.studies import compare, lossless, numbers, speed
 from specviz.ui.studies.desk import Desk
 
-STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add, speed.add, numbers.add)
+STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add, speed.add, numbers.add, lossless.add)
 """Functions that put a study on the page, in the order in which they stand there."""
 
 __all__ = ["STUDIES", "Desk"]

@@ -1,0 +1,128 @@
+"""The study "Is the output really unchanged?": `ui.metering` with its widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from specviz.settings import SpecvizError
+from specviz.trace import Trace
+from specviz.ui import metering
+from specviz.ui.metering import NAMES, RUNS, SEED, USUAL
+from specviz.ui.studies.desk import SHOWN_JS, Desk
+from specviz.views.lossless import words
+from specviz.whole_runs import STRATEGIES
+
+INTRO = (
+    "One place of the run on screen, asked again up to 100,000 times with fresh draws and coins: does what comes out have "
+    "the target's distribution? All that was not recorded there counts as one more symbol, “all others”; summed up like "
+    "that, target and draft are distributions of their own, and a right rule is exactly right for them too. (An entropy "
+    "that a rule asks for is that of these symbols.)"
+)
+WHOLE = (
+    "The same question without a shortcut: the real engine writes three words again and again with a pair of random "
+    "models that knows six, and every text is counted."
+)
+STOPPED = "Stopped; what was counted stays."
+
+
+def add(desk: Desk) -> None:
+    """Put it on the page."""
+    with gr.Accordion("Is the output really unchanged?", open=False, elem_id="sv-lossless") as unfolded:
+        gr.Markdown(INTRO)
+        with gr.Row():
+            step = gr.Slider(1, 2, 1, step=1, label="step", elem_id="sv-lossless-step", buttons=[], min_width=160)
+            place = gr.Slider(
+                1, 2, 1, step=1, label="place in the step", elem_id="sv-lossless-place", buttons=[], min_width=160
+            )
+            seed = gr.Number(SEED.default, label=SEED.label, info=SEED.help, precision=0, minimum=0, min_width=120)
+        names = gr.CheckboxGroup(
+            [(_label(name), name) for name in NAMES],
+            value=USUAL,
+            label="rules",
+            info="Two are right. The others change the output, on purpose or by a classic mistake, and must be caught.",
+            elem_id="sv-lossless-rules",
+        )
+        where = gr.HTML("", elem_id="sv-lossless-where", padding=False)
+        with gr.Row():
+            go = gr.Button("Replay this place", variant="primary", elem_id="sv-lossless-go", scale=0, min_width=210)
+            halt = gr.Button("Stop", elem_id="sv-lossless-halt", scale=0)
+            again = gr.Button("Find a telling place", elem_id="sv-lossless-find", scale=0, min_width=210)
+            says = gr.Markdown("", elem_id="sv-lossless-says")
+        seen = gr.HTML("", elem_id="sv-lossless-seen", padding=False)
+        gr.Markdown(WHOLE)
+        with gr.Row():
+            strategy = gr.Dropdown(
+                list(STRATEGIES), value=STRATEGIES[0], label="drafted by", elem_id="sv-whole-strategy", min_width=160
+            )
+            runs = gr.Slider(
+                RUNS.low,
+                RUNS.high,
+                RUNS.default,
+                step=RUNS.step,
+                label=RUNS.label,
+                info=RUNS.help,
+                buttons=[],
+                min_width=260,
+            )
+        with gr.Row():
+            check = gr.Button("Check whole runs", elem_id="sv-whole-go", scale=0, min_width=210)
+            end = gr.Button("Stop", elem_id="sv-whole-halt", scale=0)
+            tells = gr.Markdown("", elem_id="sv-whole-says")
+        found = gr.HTML("", elem_id="sv-whole-seen", padding=False)
+
+    def find(trace: Trace) -> list[Any]:
+        number, which = metering.telling(trace)
+        return [
+            gr.update(maximum=max(2, len(trace.steps)), value=number),
+            gr.update(maximum=max(2, len(trace.steps[number - 1].places)), value=which),
+            words(metering.about(trace, number, which)),
+        ]
+
+    def move(shown: str, number: float, which: float) -> list[Any]:
+        try:
+            trace = desk.on_screen(shown)
+            record, _ = metering.at(trace, number, 1)
+            which = min(which, len(record.places))
+            return [
+                gr.update(maximum=max(2, len(record.places)), value=which),
+                words(metering.about(trace, number, which)),
+            ]
+        except SpecvizError as error:
+            return [gr.update(), words(str(error))]
+
+    def replay(shown: str, *asked: Any) -> Iterator[tuple[str, str]]:
+        yield from _told(lambda: metering.replayed(desk.on_screen(shown), *asked))
+
+    def count(*asked: Any) -> Iterator[tuple[str, str]]:
+        yield from _told(lambda: metering.counted(desk.turns, *asked))
+
+    hidden = gr.Textbox(visible=False)
+    desk.looks(unfolded, again, find, [step, place, where], say=says)
+    for slider in (step, place):
+        # change, not release: an arrow key moves it too
+        slider.change(
+            move, [hidden, step, place], [place, where], js=SHOWN_JS, trigger_mode="always_last", **desk.quick
+        )
+    replaying = go.click(replay, [hidden, step, place, names, seed], [says, seen], js=SHOWN_JS, **desk.long)
+    halt.click(lambda: STOPPED, None, says, cancels=[replaying], **desk.quick)
+    counting = check.click(count, [strategy, names, runs], [tells, found], **desk.long)
+    end.click(lambda: STOPPED, None, tells, cancels=[counting], **desk.quick)
+
+
+def _label(name: str) -> str:
+    return {
+        "lossless": name,
+        "lossy": f"{name} (changes the output)",
+        "wrong": f"{name} (wrong on purpose)",
+    }[metering.kind(name)]
+
+
+def _told(work: Any) -> Iterator[tuple[str, str]]:
+    """What a generator gives, and what is wrong as a sentence in place of it."""
+    try:
+        yield from work()
+    except SpecvizError as error:
+        yield str(error), ""

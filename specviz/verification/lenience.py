@@ -1,0 +1,51 @@
+"""Lenience: speculative sampling that looks away a little, and so changes the output.
+
+Leviathan et al., arXiv 2211.17192, appendix A.5: multiply draft(x) by l before it is compared with target(x). No token
+is emitted more than 1/l times as often as by the target, but there is no such bound from below. With l = 1 it would be
+speculative sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from torch import Tensor
+
+from specviz.settings import Knob
+from specviz.verification.base import normalised
+
+LENIENCE = Knob(
+    "lenience l",
+    0.5,
+    0.05,
+    0.95,
+    0.05,
+    "The draft's probability is multiplied by l before it is compared: the smaller, the more is accepted wrongly.",
+)
+
+
+class Lenience:
+    """Accept x with probability min(1, target(x) / (l·draft(x))); a refusal is repaired as in speculative sampling."""
+
+    lossless = False
+    help = (
+        "Accept with probability min(1, p/(l·q)): more than is right, so that the output is no longer the target's. "
+        "At temperature 0 the target is certain, and it decides as the exact rule."
+    )
+    knobs: Mapping[str, Knob] = MappingProxyType({"lenience": LENIENCE})
+
+    def __init__(self, lenience: float = LENIENCE.default) -> None:
+        self.lenience = lenience
+
+    def tuned(self, options: Mapping[str, float]) -> Lenience:
+        """With l as the knob "lenience" stands."""
+        return Lenience(float(options.get("lenience", self.lenience)))
+
+    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
+        """min(1, target(token) / (l·draft(token))). Both [vocabulary]; draft(token) > 0 as the token came from it."""
+        return min(1.0, float(target[token]) / (self.lenience * float(draft[token])))
+
+    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
+        """What the draft has too little of, normalised: norm(max(0, target − draft))."""
+        return normalised((target - draft).clamp_min(0), otherwise=target)

@@ -1,0 +1,62 @@
+"""Typical acceptance: keep whatever the target does not find too unlikely, and so change the output.
+
+Medusa (Cai et al., arXiv 2401.10774, section 2.3.1; after truncation sampling, arXiv 2210.15191). No coin decides: a
+token is kept if target(x) > min(ε, δ·exp(−H(target))), with H in nats over the whole distribution. The draft's own
+distribution is not asked for. Medusa's ε = 0.09, δ = 0.3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import torch
+from torch import Tensor
+
+from specviz.settings import Knob
+
+EPSILON = Knob(
+    "threshold ε",
+    0.09,
+    0.01,
+    0.9,
+    0.01,
+    "A drafted token that the target gives more than this is always kept.",
+)
+DELTA = Knob(
+    "factor δ",
+    0.3,
+    0.05,
+    1,
+    0.05,
+    "Where the target is unsure less is enough: more than δ·exp(−entropy).",
+)
+
+
+class TypicalAcceptance:
+    """Accept x if target(x) > min(ε, δ·exp(−H(target))); after a refusal draw from the target as it is."""
+
+    lossless = False
+    help = (
+        "Keep a token if p > min(ε, δ·exp(−entropy of p)), whatever the coins say: the output is no longer the "
+        "target's. At temperature 0 the target is certain, and it decides as the exact rule."
+    )
+    knobs: Mapping[str, Knob] = MappingProxyType({"epsilon": EPSILON, "delta": DELTA})
+
+    def __init__(self, epsilon: float = EPSILON.default, delta: float = DELTA.default) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+
+    def tuned(self, options: Mapping[str, float]) -> TypicalAcceptance:
+        """With ε and δ as the knobs "epsilon" and "delta" stand."""
+        return TypicalAcceptance(float(options.get("epsilon", self.epsilon)), float(options.get("delta", self.delta)))
+
+    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
+        """1 or 0. `target` [vocabulary], whole; `draft` is not used."""
+        entropy = float(torch.special.entr(target.double()).sum())
+        return float(float(target[token]) > min(self.epsilon, self.delta * math.exp(-entropy)))
+
+    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
+        """The target, untouched: the next sibling meets the same threshold, the correction is an ordinary draw."""
+        return target
