@@ -1,4 +1,4 @@
-"""The three texts the live view is made of, for whoever mounts it: script, template, style.
+"""The texts the live view and the views of the studies are made of, for whoever mounts them: script, template, style.
 
 Knows the order of the files in `assets/` and nothing of Gradio. Example::
 
@@ -8,7 +8,9 @@ Knows the order of the files in `assets/` and nothing of Gradio. Example::
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from specviz.views import palette
 from specviz.views.figures import FIGURES
@@ -40,7 +42,10 @@ SCRIPTS = (
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
-STYLES = ("style.css", "card.css", "runs.css", "compare.css")
+RACE_SCRIPTS = ("dom.js", "lanes.js", "race.js")
+"""The race of a comparison, a view of its own."""
+RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
+STYLES = ("style.css", "card.css", "runs.css", "compare.css", "race.css")
 
 
 def script() -> str:
@@ -49,9 +54,17 @@ def script() -> str:
         "palette": palette.plain(),
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
+    return _scope(config, SCRIPTS)
+
+
+def race_script() -> str:
+    """`js_on_load` of the race."""
+    return _scope({"palette": palette.plain()}, RACE_SCRIPTS)
+
+
+def _scope(config: dict[str, Any], names: Sequence[str]) -> str:
     data = json.dumps(config, separators=(",", ":"), ensure_ascii=False)
-    files = [(ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return "\n".join([f"const CONFIG = {data};", *files])
+    return "\n".join([f"const CONFIG = {data};", *((ASSETS / name).read_text(encoding="utf-8") for name in names)])
 
 
 def template() -> str:

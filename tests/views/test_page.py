@@ -14,8 +14,8 @@ SCRIPTS = sorted(page.ASSETS.glob("*.js"))
 
 
 def test_every_file_is_in_the_script_and_the_entry_is_last():
-    assert sorted(page.SCRIPTS) == [path.name for path in SCRIPTS]
-    assert page.SCRIPTS[-1] == "view.js"
+    assert sorted({*page.SCRIPTS, *page.RACE_SCRIPTS}) == [path.name for path in SCRIPTS]
+    assert page.SCRIPTS[-1] == "view.js" and page.RACE_SCRIPTS[-1] == "race.js"
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
@@ -34,7 +34,8 @@ def test_style_holds_only_what_gradio_keeps():
 
 
 def test_the_template_is_static():
-    assert "{" not in page.template() and "value" not in page.template()
+    for template in (page.template(), page.RACE_TEMPLATE):
+        assert "{" not in template and "value" not in template
 
 
 def test_the_browser_reads_token_fields_where_the_wire_puts_them():
@@ -46,9 +47,10 @@ def test_the_browser_reads_token_fields_where_the_wire_puts_them():
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_the_script_is_sound(tmp_path):
+@pytest.mark.parametrize("script", [page.script, page.race_script])
+def test_the_script_is_sound(tmp_path, script):
     whole = tmp_path / "view.js"
     names = "element, trigger, props, server, upload, watch"
-    whole.write_text(f"(function ({names}) {{\n{page.script()}\n}})", encoding="utf-8")
+    whole.write_text(f"(function ({names}) {{\n{script()}\n}})", encoding="utf-8")
     done = subprocess.run(["node", "--check", str(whole)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
