@@ -69,7 +69,7 @@ class Comparing:
             yield Seen(loading.say)
         if (pair := loading.pair) is None:
             raise SpecvizError(loading.say)
-        fits, refused = _sorted(pair, strategies)
+        fits, refused = sorted_by_fit(pair, strategies)
         if not fits:
             raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
         lanes = lanes_of(settings, fits)
@@ -102,7 +102,7 @@ def run_of(both: Comparison) -> dict[str, Any]:
     return race(traces, ALONE, verdicts)
 
 
-def _sorted(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
+def sorted_by_fit(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
     """Those that fit the pair, and a sentence about those that do not."""
     reasons = {name: STRATEGIES[name].fits(pair) for name in strategies if name in STRATEGIES}
     refused = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items() if reason)

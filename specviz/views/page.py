@@ -45,7 +45,9 @@ SCRIPTS = (
 RACE_SCRIPTS = ("dom.js", "lanes.js", "race.js")
 """The race of a comparison, a view of its own."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
-STYLES = ("style.css", "card.css", "runs.css", "compare.css", "race.css")
+SWEEP_SCRIPTS = ("dom.js", "sweep.js")
+SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
+STYLES = ("style.css", "card.css", "runs.css", "compare.css", "race.css", "sweep.css")
 
 
 def script() -> str:
@@ -60,6 +62,11 @@ def script() -> str:
 def race_script() -> str:
     """`js_on_load` of the race."""
     return _scope({"palette": palette.plain()}, RACE_SCRIPTS)
+
+
+def sweep_script() -> str:
+    """`js_on_load` of a sweep's pictures."""
+    return _scope({}, SWEEP_SCRIPTS)
 
 
 def _scope(config: dict[str, Any], names: Sequence[str]) -> str:

@@ -102,4 +102,7 @@ def test_the_command_line_lists_all(machine, capsys):
     out = capsys.readouterr().out
     for name in (*PAIRS, *MODELS):
         assert name in out
-    assert out.count("not run by us") == sum(not pair.run for pair in PAIRS.values()) and "Cannot be used now: gated" in out
+    assert (
+        out.count("not run by us") == sum(not pair.run for pair in PAIRS.values())
+        and "Cannot be used now: gated" in out
+    )

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from specviz.ui.studies import compare
+from specviz.ui.studies import compare, sweep
 from specviz.ui.studies.desk import Desk
 
-STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add,)
+STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add, sweep.add)
 """Functions that put a study on the page, in the order in which they stand there."""
 
 __all__ = ["STUDIES", "Desk"]
