@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from specviz.ui.studies import compare, sweep
+from specviz.ui.studies import compare, every_k, sweep
 from specviz.ui.studies.desk import Desk
 
-STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add, sweep.add)
+STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add, sweep.add, every_k.add)
 """Functions that put a study on the page, in the order in which they stand there."""
 
 __all__ = ["STUDIES", "Desk"]
