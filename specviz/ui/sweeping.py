@@ -121,8 +121,8 @@ class Sweeping:
             self.turns.submit(both.hold_against_alone).result()
             keep(swept, cell, sweep.outcome(both))
             shown = drawn(swept, cells)
-            yield shown("" if cell is missing[-1] else f"{missing[at + 1]}{note}")
             if cell is not missing[-1]:
+                yield shown(f"{missing[at + 1]}{note}", 0.0, missing[at + 1])
                 time.sleep(DRAWING_S)
         yield shown(f"all done.{note}")
 

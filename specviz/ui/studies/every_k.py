@@ -23,7 +23,8 @@ KS = range(1, 17)
 def add(desk: Desk) -> None:
     """Put it on the page."""
     with gr.Accordion("Every K from this one run", open=False, elem_id="sv-every-k") as unfolded:
-        again = gr.Button("Look again", elem_id="sv-every-k-again", size="sm")
+        with gr.Row():
+            again = gr.Button("Look again", elem_id="sv-every-k-again", scale=0)
         drawn = gr.HTML("", elem_id="sv-every-k-table", padding=False)
     desk.looks(unfolded, again, lambda trace: look(trace, desk.shelf, desk.turns), drawn)
 
@@ -108,4 +109,5 @@ def _costs(costs: Costs | None) -> str:
     if costs is None:
         return "Press “Measure target alone”, and the speed-up to expect is shown too."
     v = ", ".join(f"v({places - 1}) = {ratio:.2f}" for places, ratio in costs.verify_cost[1:])
-    return f"The speed-up is what theory expects with c = {costs.cost_ratio:.2f}{', ' + v if v else ''}; it is not measured."
+    known = f"c = {costs.cost_ratio:.2f}{', ' + v if v else ''}"
+    return f"The speed-up is what theory expects with {known} (v in straight lines between and beyond); it is not measured."
