@@ -21,6 +21,16 @@ function button(cls, text, name, onClick) {
   return node;
 }
 
+// the name of SVG's namespace, not an address
+const SVG = 'http://www.w3.org/2000/svg';
+
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
 // Writing the same text again would still cost a layout.
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;

@@ -2,16 +2,6 @@
 // probability; colour, mark and line are the fate; the branch that was kept is thick. Choosing a node shows its place.
 // One tab stop: arrows go along the branches. Where nodes stand comes from shape.js.
 
-// the name of SVG's namespace, not an address
-const SVG = 'http://www.w3.org/2000/svg';
-
-function svg(tag, attributes, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
 // Letters of a label, and those that its mark takes: marks may come from a wider font.
 const LABEL = 12, MARK = 2.6;
 

@@ -1,6 +1,6 @@
 """Compare strategies on the visitor's prompt in one click: lanes take turns, the table fills while they run.
 
-No Gradio here but what it is pulled by: a generator of HTML. A turn is one step of one lane, so nobody waits longer for
+No Gradio here but what it is pulled by: a generator of what is seen. A turn is one step of one lane, so nobody waits longer for
 a comparison than for any other run; Stop, another comparison and a closed tab end it within one step and keep the table.
 """
 
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from specviz import baseline
 from specviz.compare import ALONE, Comparison, lanes_of
 from specviz.drafting import STRATEGIES
 from specviz.metrics.comparison import table
@@ -19,7 +20,8 @@ from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from specviz.verification import is_lossless
-from specviz.views import comparison
+from specviz.views import comparison, wire
+from specviz.views.race import race
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -31,6 +33,17 @@ USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
 CHOICES = [name for name in STRATEGIES if name != "none"]
 
 
+class Seen(NamedTuple):
+    """What the page shows of a comparison: what is going on, table and strips (HTML), and the race (JSON).
+
+    The race comes at the end only: nothing is to be played while lanes are being timed.
+    """
+
+    say: str
+    table: str = ""
+    race: str = ""
+
+
 class Comparing:
     """What compares: the shelf of models and the turns that everybody takes."""
 
@@ -38,42 +51,43 @@ class Comparing:
         self.shelf = shelf
         self.turns = turns
 
-    def compare(self, visitor: Visitor, strategies: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """(what is going on, the table so far) again and again. Errors are told as what is going on."""
+    def compare(self, visitor: Visitor, strategies: Sequence[str]) -> Iterator[Seen]:
+        """What is to be seen, again and again. Errors are told as what is going on."""
         visitor.comparing += 1
-        me, shown = visitor.comparing, ""
+        me, seen = visitor.comparing, Seen("")
         try:
-            for say, shown in self._compare(visitor, strategies, me):
-                yield say, shown
+            for seen in self._compare(visitor, strategies, me):
+                yield seen
         except SpecvizError as error:
-            yield str(error), shown
+            yield seen._replace(say=str(error))
 
-    def _compare(self, visitor: Visitor, strategies: Sequence[str], me: int) -> Iterator[tuple[str, str]]:
+    def _compare(self, visitor: Visitor, strategies: Sequence[str], me: int) -> Iterator[Seen]:
         settings, prompt = visitor.settings(), str(visitor.values.get("prompt") or "")
         if not strategies:
             raise SettingsError("Choose at least one strategy to compare with the target alone.")
         loading = self.shelf.again(key_of(visitor))
         while not loading.done.wait(0.2):
-            yield loading.say, ""
+            yield Seen(loading.say)
         if (pair := loading.pair) is None:
             raise SpecvizError(loading.say)
-        fits, refused = _sorted(pair, strategies)
+        fits, refused = sorted_by_fit(pair, strategies)
         if not fits:
             raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
         lanes = lanes_of(settings, fits)
         both: Comparison | None = None
         for name in fits:
             if not STRATEGIES[name].ready(pair):
-                yield f"Getting {name!r} ready …", ""
+                yield Seen(f"Getting {name!r} ready …")
         both = Comparison(pair, prompt, lanes)
         told, how = 0.0, _words(settings)
         while visitor.comparing == me and self.turns.submit(both.step).result() is not None:
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
-                yield f"Comparing: {both.share:.0%} … {refused}", draw(both, how)
+                yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both, how))
         ended = both.next is None
         self.turns.submit(both.hold_against_alone).result()
-        yield f"{'Compared.' if ended else 'Stopped; the table holds what was done.'} {refused}", draw(both, how)
+        say = f"{'Compared.' if ended else 'Stopped; the table holds what was done.'} {refused}"
+        yield Seen(say, draw(both, how), wire.pack(run_of(both)))
 
 
 def draw(both: Comparison, how: str) -> str:
@@ -82,7 +96,14 @@ def draw(both: Comparison, how: str) -> str:
     return comparison.html(table({name: [trace] for name, trace in traces.items()}, ALONE), traces, ALONE, how)
 
 
-def _sorted(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
+def run_of(both: Comparison) -> dict[str, Any]:
+    """The lanes as a race (`views.race`), with the verdict on each lane's text."""
+    traces = both.traces()
+    verdicts = {name: baseline.verdict(trace.baseline) for name, trace in traces.items() if trace.baseline}
+    return race(traces, ALONE, verdicts)
+
+
+def sorted_by_fit(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
     """Those that fit the pair, and a sentence about those that do not."""
     reasons = {name: STRATEGIES[name].fits(pair) for name in strategies if name in STRATEGIES}
     refused = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items() if reason)

@@ -76,6 +76,11 @@ class Shelf:
             entry = self._pairs.get(key)
             return entry.pair if entry else None
 
+    def here(self) -> list[Pair]:
+        """All pairs in memory."""
+        with self._lock:
+            return [entry.pair for entry in self._pairs.values() if entry.pair]
+
     def again(self, key: Key) -> Loading:
         """As `ask`, but a failed pair is tried again at once: somebody pressed the button."""
         with self._lock:

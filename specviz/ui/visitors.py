@@ -17,9 +17,22 @@ from specviz.settings import RunSettings
 
 if TYPE_CHECKING:
     from specviz.engine import Run
+    from specviz.sweep import Outcome, Rows
 
 MAX_VISITORS = 32
 IDLE_S = 30 * 60
+
+
+@dataclass(slots=True)
+class Swept:
+    """A visitor's sweeps so far. `claims` counts what was begun or stopped: who holds an old number ends.
+
+    `done`: outcomes by what was measured. `rows`: rows once made of them.
+    """
+
+    claims: int = 0
+    done: dict[str, Outcome] = field(default_factory=dict)
+    rows: Rows = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -29,7 +42,7 @@ class Visitor:
     `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
     are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
     `taken`: the number under which another tab took the run over, 0 if none did. `comparing` counts comparisons begun
-    and stopped, likewise. `unfolded`: studies that are open on the page.
+    and stopped, likewise; `swept`: sweeps, with what they found. `unfolded`: studies that are open on the page.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -42,6 +55,7 @@ class Visitor:
     holder: int = 0
     taken: int = 0
     comparing: int = 0
+    swept: Swept = field(default_factory=Swept)
     unfolded: set[str] = field(default_factory=set)
     # target, draft and dtype as typed: what was loaded last; at first the default pair
     worked: tuple[str, str, str] = ("default", "", "auto")

@@ -1,4 +1,4 @@
-"""The three texts the live view is made of, for whoever mounts it: script, template, style.
+"""The texts the live view and the views of the studies are made of, for whoever mounts them: script, template, style.
 
 Knows the order of the files in `assets/` and nothing of Gradio. Example::
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from specviz.views import palette
 from specviz.views.figures import FIGURES
@@ -45,7 +46,12 @@ SCRIPTS = (
 PICTURE_SCRIPTS = ("dom.js", "picture.js")
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
-STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css")
+RACE_SCRIPTS = ("dom.js", "lanes.js", "race.js")
+"""The race of a comparison, a view of its own."""
+RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
+SWEEP_SCRIPTS = ("dom.js", "sweep.js")
+SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
+STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
 
 
 def script(lossy: Sequence[str] = ()) -> str:
@@ -58,16 +64,27 @@ def script(lossy: Sequence[str] = ()) -> str:
         "lossy": list(lossy),
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
+    return _scope(config, SCRIPTS)
+
+
+def race_script() -> str:
+    """`js_on_load` of the race."""
+    return _scope({"palette": palette.plain()}, RACE_SCRIPTS)
+
+
+def sweep_script() -> str:
+    """`js_on_load` of a sweep's pictures."""
+    return _scope({}, SWEEP_SCRIPTS)
+
+
+def _scope(config: dict[str, Any], names: Sequence[str]) -> str:
     data = json.dumps(config, separators=(",", ":"), ensure_ascii=False)
-    files = [(ASSETS / name).read_text(encoding="utf-8") for name in SCRIPTS]
-    return "\n".join([f"const CONFIG = {data};", *files])
+    return "\n".join([f"const CONFIG = {data};", *((ASSETS / name).read_text(encoding="utf-8") for name in names)])
 
 
 def picture_script() -> str:
     """`js_on_load` of a picture."""
-    config = json.dumps({"palette": palette.plain()}, separators=(",", ":"), ensure_ascii=False)
-    files = [(ASSETS / name).read_text(encoding="utf-8") for name in PICTURE_SCRIPTS]
-    return "\n".join([f"const CONFIG = {config};", *files])
+    return _scope({"palette": palette.plain()}, PICTURE_SCRIPTS)
 
 
 def template() -> str:

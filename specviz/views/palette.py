@@ -111,6 +111,19 @@ ROLES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Light and dark colour of everything that is not a fate: the two models, the target alone, a running figure."""
 
+SERIES: tuple[tuple[str, str], ...] = (
+    ("#1b55ad", "#7fb2ff"),
+    ("#a14a00", "#f0a860"),
+    ("#6b3fa0", "#c3a5f5"),
+    ("#0b6e69", "#4cc4b8"),
+    ("#8a1c5c", "#f08cc0"),
+    ("#4b5563", "#cbd5e1"),
+)
+"""Light and dark colours of lines that stand for strategies; a line also has a symbol and a dash of its own."""
+BELOW, EVEN, ABOVE = "#f0b27a", "#f3f4f6", "#86cbbf"
+"""Slower than the target alone, as fast, faster: light in both themes, under dark text (`ON_SCALE`)."""
+ON_SCALE = "#111827"
+
 THEMES = (("", "light"), (".dark ", "dark"))
 LETTERS: Mapping[Fate, str] = MappingProxyType({fate: look.letter for fate, look in FATES.items()})
 

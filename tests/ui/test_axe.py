@@ -85,3 +85,30 @@ def test_on_a_phone(chromium, open_tab, theme):  # noqa: F811
     found += faults(visit, "drawer and a menu in it open")
     context.close()
     assert found == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
+def test_a_race_a_sweep_and_every_k(chromium, open_tab, theme, size):  # noqa: F811
+    context = chromium.new_context(viewport=size)
+    visit = open_tab(context, f"?__theme={theme}&temperature=0&strategy=greedy&max_new_tokens=24")
+    visit.press("play")
+    visit.wait_state("Finished")
+    visit.page.get_by_text("Compare strategies on this prompt").click()
+    visit.page.locator("#sv-compare-go").click()
+    visit.page.locator(".sv-race").wait_for()
+    found = faults(visit, "a race, at its end")
+    visit.page.locator(".sv-race input[type=range]").press("Home")
+    visit.page.locator(".sv-race input[type=range]").press("ArrowRight")
+    found += faults(visit, "a race, at its beginning")
+    visit.page.get_by_text("Compare strategies on this prompt").click()
+    visit.page.get_by_text("Sweep strategies and K").click()
+    visit.page.locator("#sv-sweep-go").click()
+    visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
+    found += faults(visit, "a sweep")
+    visit.page.get_by_text("Sweep strategies and K").click()
+    visit.page.get_by_text("Every K from this one run").click()
+    visit.until("() => /At its own K/.test(document.querySelector('#sv-every-k-table')?.textContent)")
+    found += faults(visit, "every K")
+    context.close()
+    assert found == []

@@ -1,5 +1,6 @@
 """Comparing without Gradio: the table fills, stops, says what was left out; a piece of page with nothing unescaped."""
 
+import json
 import re
 
 import pytest
@@ -25,8 +26,11 @@ def visitor(**changes):
 
 def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
     seen = list(comparing.compare(visitor(temperature=0), ["greedy", "prompt lookup"]))
-    say, table = seen[-1]
+    say, table, race = seen[-1]
     assert say.startswith("Compared.")
+    # what is to be played comes when nothing is timed any more
+    assert not any(before.race for before in seen[:-1])
+    assert [lane["name"] for lane in json.loads(race)["lanes"]] == [ALONE, "greedy", "prompt lookup"]
     lanes = re.findall(r'<th scope="row">([^<]+)', table)
     assert [lane.strip() for lane in lanes] == [ALONE, "greedy", "prompt lookup"]
     assert table.count("✓ yes") == 2 and "30 in 30" in table and re.search(r"\(\d+ of \d+\)", table)
@@ -42,8 +46,9 @@ def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
     while "greedy" not in next(drive)[1]:
         pass
     someone.comparing += 1
-    say, table = list(drive)[-1]
+    say, table, race = list(drive)[-1]
     assert say.startswith("Stopped") and "greedy" in table
+    assert [lane["stop"] for lane in json.loads(race)["lanes"]] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -58,12 +63,12 @@ def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
     ],
 )
 def test_what_is_wrong_is_one_sentence(comparing, changes, chosen, sentence):
-    say, table = list(comparing.compare(visitor(**changes), chosen))[-1]
-    assert sentence in say and not table
+    say, table, race = list(comparing.compare(visitor(**changes), chosen))[-1]
+    assert sentence in say and not table and not race
 
 
 def test_what_does_not_fit_is_left_out_and_named(comparing):
-    say, table = list(comparing.compare(visitor(draft="", temperature=0), ["greedy", "prompt lookup"]))[-1]
+    say, table, _ = list(comparing.compare(visitor(draft="", temperature=0), ["greedy", "prompt lookup"]))[-1]
     assert "Left out: 'greedy'" in say and "prompt lookup" in table and ">greedy" not in table
 
 

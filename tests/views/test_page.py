@@ -14,8 +14,9 @@ SCRIPTS = sorted(page.ASSETS.glob("*.js"))
 
 
 def test_every_file_is_in_the_script_and_the_entry_is_last():
-    assert sorted({*page.SCRIPTS, *page.PICTURE_SCRIPTS}) == [path.name for path in SCRIPTS]
-    assert page.SCRIPTS[-1] == "view.js" and page.PICTURE_SCRIPTS[-1] == "picture.js"
+    scopes = (page.SCRIPTS, page.PICTURE_SCRIPTS, page.RACE_SCRIPTS, page.SWEEP_SCRIPTS)
+    assert sorted({name for scope in scopes for name in scope}) == [path.name for path in SCRIPTS]
+    assert [scope[-1] for scope in scopes] == ["view.js", "picture.js", "race.js", "sweep.js"]
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
@@ -34,7 +35,7 @@ def test_style_holds_only_what_gradio_keeps():
 
 
 def test_the_template_is_static():
-    for template in (page.template(), page.PICTURE_TEMPLATE):
+    for template in (page.template(), page.PICTURE_TEMPLATE, page.RACE_TEMPLATE, page.SWEEP_TEMPLATE):
         assert "{" not in template and "value" not in template
 
 
@@ -47,7 +48,7 @@ def test_the_browser_reads_token_fields_where_the_wire_puts_them():
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-@pytest.mark.parametrize("script", [page.script, page.picture_script])
+@pytest.mark.parametrize("script", [page.script, page.picture_script, page.race_script, page.sweep_script])
 def test_the_script_is_sound(tmp_path, script):
     whole = tmp_path / "view.js"
     names = "element, trigger, props, server, upload, watch"

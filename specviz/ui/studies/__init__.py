@@ -2,10 +2,17 @@
 
 from collections.abc import Callable
 
-from specviz.ui.studies import compare, lossless, numbers, speed
+from specviz.ui.studies import compare, every_k, lossless, numbers, speed, sweep
 from specviz.ui.studies.desk import Desk
 
-STUDIES: tuple[Callable[[Desk], None], ...] = (compare.add, speed.add, numbers.add, lossless.add)
+STUDIES: tuple[Callable[[Desk], None], ...] = (
+    compare.add,
+    speed.add,
+    numbers.add,
+    lossless.add,
+    sweep.add,
+    every_k.add,
+)
 """Functions that put a study on the page, in the order in which they stand there."""
 
 __all__ = ["STUDIES", "Desk"]

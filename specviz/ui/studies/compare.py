@@ -1,4 +1,4 @@
-"""The study "Compare strategies on this prompt": `ui.comparing` with its widgets."""
+"""The study "Compare strategies on this prompt": `ui.comparing` with its widgets, and the race of its lanes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import gradio as gr
 
 from specviz.ui.comparing import CHOICES, USUAL, Comparing
 from specviz.ui.studies.desk import Desk
+from specviz.views import page
 
 
 def add(desk: Desk) -> None:
@@ -27,12 +28,20 @@ def add(desk: Desk) -> None:
             stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
             says = gr.Markdown("", elem_id="sv-compare-says")
         compared = gr.HTML("", elem_id="sv-compared", padding=False)
+        raced = gr.HTML(
+            "",
+            html_template=page.RACE_TEMPLATE,
+            js_on_load=page.race_script(),
+            apply_default_css=False,
+            elem_id="sv-raced",
+            padding=False,
+        )
 
-    def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str]]:
+    def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str, str]]:
         yield from comparing.compare(desk.settled(request, raw), chosen)
 
     def end(request: gr.Request) -> None:
         desk.visitor(request).comparing += 1
 
-    go.click(compare, [rivals, *desk.panel.widgets], [says, compared], **desk.long)
+    go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
     stop.click(end, None, None, **desk.quick)

@@ -1,0 +1,134 @@
+"""Every K from one run: what greedy drafting would have counted at another K, without decoding again. Standard library.
+
+At temperature 0 with a lossless rule the output is the target's own, whatever drafted it. So where a step of K tokens
+begins, the drafter sees a prefix of that output, and goes on seeing one until its first wrong guess, which is refused.
+What it would guess at each place of the output (`specviz.guessing`: one pass) therefore decides every run of greedy
+chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one refused,
+then (room for one more) one accepted and a bonus: 2 passes.
+
+Exact as far as the arithmetic is (float32; in bfloat16 near-ties may fall otherwise), with one exception: after a wrong
+guess the drafter goes on from a text that nobody has, and could end its draft early there by an end token. `drafted` and
+`untested` count K tokens in such a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from statistics import mean, median
+
+from specviz.metrics.rates import Counts, count
+from specviz.metrics.theory import expected_tokens, interpolated
+from specviz.records import Costs
+from specviz.trace import Trace
+
+Guess = int | None
+"""None: the drafter cannot read so far."""
+
+
+def counterfactual(
+    trace: Trace, guesses: Sequence[Guess], ks: Iterable[int], end_ids: Collection[int] = ()
+) -> dict[int, Counts]:
+    """Counts of the runs that greedy drafting at each of `ks` makes of this trace's output.
+
+    `guesses[i]`: the drafter's likeliest token after prompt and `i` tokens of the output. `end_ids`: tokens after which it
+    drafts no further. Of a trace that has not ended, the steps that are known whole are counted.
+    """
+    return {k: _replayed(trace, guesses, k, end_ids) for k in ks}
+
+
+def _replayed(trace: Trace, guesses: Sequence[Guess], k: int, end_ids: Collection[int]) -> Counts:
+    output, length = trace.output_ids, len(trace.output_ids)
+    limit = length if trace.stop in ("length", "context") else trace.steps[-1].settings.max_new_tokens
+    steps = drafted = accepted = resampled = bonus = drafting = at = 0
+    place_accepted, place_tested = [0] * k, [0] * k
+    while at < length:
+        wish = _draft_length(guesses[at:], min(k, limit - at - 1), output[at:], end_ids)
+        kept = 0
+        while kept < wish and at + kept < length and guesses[at + kept] == output[at + kept]:
+            kept += 1
+        if at + kept == length and trace.stop is None:
+            break  # what comes next nobody knows yet
+        cut = at + kept == length  # the run ended by an accepted token, so the target adds none
+        refused = kept < wish and not cut
+        steps += 1
+        drafted, accepted, drafting = drafted + wish, accepted + kept, drafting + bool(wish)
+        resampled, bonus = resampled + refused, bonus + (not refused and not cut)
+        for place in range(kept):
+            place_accepted[place] += 1
+        for place in range(kept + refused):
+            place_tested[place] += 1
+        at += kept + (not cut)
+    reached = max((place + 1 for place in range(k) if place_tested[place]), default=0)
+    return Counts(
+        steps=steps,
+        emitted=at,
+        drafted=drafted,
+        tested=accepted + resampled,
+        accepted=accepted,
+        rejected=resampled,
+        untested=drafted - accepted - resampled,
+        resampled=resampled,
+        bonus=bonus,
+        drafting_steps=drafting,
+        place_accepted=tuple(place_accepted[:reached]),
+        place_tested=tuple(place_tested[:reached]),
+    )
+
+
+def _draft_length(guesses: Sequence[Guess], most: int, output: Sequence[int], end_ids: Collection[int]) -> int:
+    """How many tokens are drafted from here: `most`, or fewer after an end token or where the drafter cannot read on."""
+    here = guesses[: max(0, most)]
+    readable = here.index(None) if None in here else max(0, most)
+    for place, guess in enumerate(here[:readable]):
+        if guess in end_ids:
+            return place + 1
+        if guess != output[place]:
+            break  # from here on it drafts from a text of its own
+    return readable
+
+
+def own_k(trace: Trace) -> int | None:
+    """The K of a run that drafted greedy chains with one fixed K throughout; None for any other."""
+    chosen = {(s.settings.strategy, s.settings.draft_length, s.settings.k) for s in trace.steps}
+    if len(chosen) != 1:
+        return None
+    strategy, policy, k = chosen.pop()
+    return k if strategy == "greedy" and policy == "fixed" and k else None
+
+
+def estimated(trace: Trace, ks: Iterable[int]) -> tuple[float, dict[int, float]] | None:
+    """(α, tokens a pass at each K) after the formula of independent tests; None where nothing was drafted.
+
+    For runs above temperature 0, of which only an estimate can be had: another K meets other coins, and another text. α
+    is the mean overlap of the places that were drafted for, where one draw was tested at each; else accepted of tested.
+    """
+    drawn = (place for step in trace.steps if step.strategy == "sampling" for place in step.places)
+    overlaps = [place.overlap for place in drawn if place.overlap is not None]
+    alpha = mean(overlaps) if overlaps else count(trace.steps).acceptance_rate.value
+    if alpha is None:
+        return None
+    alpha = min(1.0, max(0.0, alpha))
+    return alpha, {k: expected_tokens(alpha, k) for k in ks}
+
+
+def costs_of(trace: Trace, strategy: str) -> Costs | None:
+    """c and v(K) for `strategy` as far as this trace knows them, or None.
+
+    The costs it was decided by (`Trace.costs`); else medians of its own steps over those of the target alone beside it,
+    with a straight line between the two numbers of places that were measured.
+    """
+    if strategy in trace.costs:
+        return trace.costs[strategy]
+    own = [step for step in trace.steps if step.strategy == strategy and step.depth]
+    if trace.baseline is None or not own or not (single := median(trace.baseline.step_s or (0,))):
+        return None
+    c = median(step.draft_s / step.depth for step in own) / single
+    usual = median(step.depth for step in own)
+    passes = [step.verify_s for step in own if step.depth == usual] or [step.verify_s for step in own]
+    return Costs(c, ((1, 1.0), (round(usual) + 1, max(1.0, median(passes) / single))))
+
+
+def expected_speed_up(tokens_a_pass: float, drafted_a_pass: float, costs: Costs) -> float:
+    """τ ÷ (drafted · c + v(drafted)): what theory expects of a run with these averages, never a measurement."""
+    v = interpolated(costs.verify_cost)(round(drafted_a_pass))
+    return tokens_a_pass / (drafted_a_pass * costs.cost_ratio + v)

@@ -1,0 +1,89 @@
+"""The study "Sweep strategies and K": `ui.sweeping` with its widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from specviz.ui.comparing import CHOICES
+from specviz.ui.presets import PRESETS
+from specviz.ui.studies.desk import Desk
+from specviz.ui.sweeping import OWN, Choice, Sweeping
+from specviz.views import page
+
+KS = (1, 2, 3, 4, 6, 8, 12, 16)
+TEMPERATURES = (0.0, 0.5, 0.7, 1.0)
+FIRST = Choice(strategies=["greedy", "prompt lookup"], ks=[1, 2, 4, 8], temperatures=[0.0], prompts=[OWN], tokens=32)
+"""Done in about two minutes with the default pair on two cores."""
+
+
+def add(desk: Desk) -> None:
+    """Put it on the page."""
+    sweeping = Sweeping(desk.shelf, desk.turns)
+    with gr.Accordion("Sweep strategies and K", open=False, elem_id="sv-sweep") as unfolded:
+        strategies = gr.CheckboxGroup(
+            CHOICES,
+            value=list(FIRST.strategies),
+            label="strategies",
+            info="Each choice is measured in turns with the target alone; all other settings are those on the left.",
+        )
+        with gr.Row():
+            ks = gr.CheckboxGroup(
+                [(str(k), k) for k in KS], value=list(FIRST.ks), label="K", info="Tokens drafted per step."
+            )
+            temperatures = gr.CheckboxGroup(
+                [(f"{t:g}", t) for t in TEMPERATURES],
+                value=list(FIRST.temperatures),
+                label="temperature",
+                info="At 0 outputs are compared token by token.",
+            )
+        prompts = gr.CheckboxGroup(
+            [OWN, *PRESETS],
+            value=list(FIRST.prompts),
+            label="prompts",
+            info="Rows pool them; with more, intervals tell more.",
+        )
+        tokens = gr.Slider(8, 256, value=FIRST.tokens, step=8, label="tokens of each output", elem_id="sv-sweep-tokens")
+        with gr.Row():
+            go = gr.Button("Sweep", elem_id="sv-sweep-go", scale=0)
+            stop = gr.Button("Stop", elem_id="sv-sweep-stop", scale=0)
+            forget = gr.Button("Forget results", elem_id="sv-sweep-forget", scale=0)
+            plan = gr.Markdown("", elem_id="sv-sweep-plan")
+        progress = gr.HTML("", elem_id="sv-sweep-progress", padding=False)
+        pictures = gr.HTML(
+            "",
+            html_template=page.SWEEP_TEMPLATE,
+            js_on_load=page.sweep_script(),
+            apply_default_css=False,
+            elem_id="sv-sweep-pictures",
+            padding=False,
+        )
+        table = gr.HTML("", elem_id="sv-sweep-table", padding=False)
+    chosen: list[Any] = [strategies, ks, temperatures, prompts, tokens]
+
+    def sweep(request: gr.Request, *raw: Any) -> Iterator[tuple[str, str, str]]:
+        yield from sweeping.sweep(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
+
+    def planned(request: gr.Request, *raw: Any) -> str:
+        return sweeping.plan(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
+
+    def end(request: gr.Request) -> None:
+        desk.visitor(request).swept.claims += 1
+
+    def forgotten(request: gr.Request) -> tuple[str, str, str]:
+        visitor = desk.visitor(request)
+        visitor.swept.claims += 1
+        visitor.swept.done.clear()
+        visitor.swept.rows.clear()
+        return "", "", ""
+
+    given = [*chosen, *desk.panel.widgets]
+    shown = [progress, pictures, table]
+    go.click(sweep, given, shown, **desk.long).then(planned, given, plan, **desk.quick)
+    stop.click(end, None, None, **desk.quick)
+    forget.click(forgotten, None, shown, **desk.quick).then(planned, given, plan, **desk.quick)
+    unfolded.expand(planned, given, plan, **desk.quick)
+    for widget in chosen:
+        widget.change(planned, given, plan, trigger_mode="always_last", **desk.quick)

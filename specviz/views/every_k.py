@@ -1,0 +1,81 @@
+"""Every K from one run as a table: recomputed counts, or an estimate that says so. Pure: counts → HTML, all escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from specviz.metrics.counterfactual import expected_speed_up
+from specviz.metrics.rates import Counts
+from specviz.records import Costs
+
+EXPECTED = "speed-up to expect"
+EXPECTED_SAYS = "Theory: tokens a pass ÷ (drafted a pass · c + v); nothing of it was measured at this K."
+
+
+def exact(found: Mapping[int, Counts], own: int | None, costs: Costs | None, notes: str) -> str:
+    """A row a K. `own`: the K of the run itself, which is marked. `notes`: what these numbers are, and are not."""
+    gains = {} if costs is None else {k: _gain(counts, costs) for k, counts in found.items()}
+    best = _best(gains)
+    rows = []
+    for k, counts in found.items():
+        efficiency, drafted = counts.block_efficiency, counts.drafted_share
+        cells = [
+            _rate(counts.acceptance_rate.value, f"{counts.acceptance_rate.part} of {counts.acceptance_rate.whole}"),
+            _rate(efficiency.value, f"{efficiency.part} in {efficiency.whole}"),
+            str(counts.steps),
+            _rate(drafted.value, f"of {drafted.whole}"),
+            *([f"{gains[k]:.2f}×"] if gains else []),
+        ]
+        rows.append(_row(k, cells, k == own, k == best))
+    return _table(
+        ["acceptance rate α", "tokens a pass τ", "passes of the target", "of drafted"], rows, bool(gains), notes
+    )
+
+
+def estimate(alpha: float, tokens: Mapping[int, float], length: int, costs: Costs | None, notes: str) -> str:
+    """The same after the formula of independent tests. `tokens`: expected tokens a pass by K; `length` of the output."""
+    gains = {} if costs is None else {k: expected_speed_up(expected, k, costs) for k, expected in tokens.items()}
+    best = _best(gains)
+    rows = []
+    for k, expected in tokens.items():
+        cells = [
+            f"{alpha:.2f}",
+            f"≈ {expected:.2f}",
+            f"≈ {length / expected:.0f}",
+            *([f"{gains[k]:.2f}×"] if gains else []),
+        ]
+        rows.append(_row(k, cells, False, k == best))
+    return _table(["α, taken", "tokens a pass τ, estimate", "passes of the target, estimate"], rows, bool(gains), notes)
+
+
+def _gain(counts: Counts, costs: Costs) -> float:
+    tokens, drafted = counts.block_efficiency.value, counts.mean_draft_length.value
+    return expected_speed_up(tokens or 1.0, drafted or 0.0, costs)
+
+
+def _best(gains: Mapping[int, float]) -> int | None:
+    """The K with the greatest speed-up to expect, where any is above 1."""
+    best = max(gains, key=lambda k: gains[k], default=None)
+    return best if best is not None and gains[best] > 1 else None
+
+
+def _rate(value: float | None, over: str) -> str:
+    return "–" if value is None else f"{value:.2f} <small>({over})</small>"
+
+
+def _row(k: int, cells: list[str], own: bool, best: bool) -> str:
+    marks = " <b>this run</b>" * own + " <b>best to expect</b>" * best
+    body = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr{" class=sv-fastest" if best else ""}><th scope="row">{k}{marks}</th>{body}</tr>'
+
+
+def _table(names: list[str], rows: list[str], gains: bool, notes: str) -> str:
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    head += f'<th scope="col" title="{EXPECTED_SAYS}">{EXPECTED}</th>' if gains else ""
+    return (
+        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(notes)}</p>'
+        '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Every K from this one run">'
+        f'<table class="sv-compare"><thead><tr><th scope="col">K</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div></div>"
+    )

@@ -1,0 +1,172 @@
+"""Every K from one run: recomputed counts equal those of real runs, and what cannot be known is not claimed."""
+
+from dataclasses import replace
+
+import pytest
+
+import specviz
+from specviz.guessing import PIECE, Guessing, obstacle
+from specviz.metrics import count
+from specviz.metrics.counterfactual import costs_of, counterfactual, estimated, expected_speed_up, own_k
+from specviz.records import BaselineRecord, Costs
+from specviz.settings import RunSettings, SpecvizError
+from specviz.trace import Trace
+from tests.conftest import tiny_pair
+
+PROMPT = [1, 2, 3, 1, 2, 4]
+GREEDY = RunSettings(strategy="greedy", temperature=0, k=4, max_new_tokens=60)
+KS = range(1, 9)
+
+
+def guessed(pair, trace):
+    guessing = Guessing(pair, trace)
+    while guessing.step():
+        pass
+    return guessing
+
+
+def recomputed(pair, trace, ks=KS):
+    guessing = guessed(pair, trace)
+    return counterfactual(trace, guessing.guesses, ks, guessing.end_ids)
+
+
+def real(pair, prompt=PROMPT, **changes):
+    return specviz.run(pair, prompt, replace(GREEDY, **changes))
+
+
+@pytest.mark.parametrize(
+    "names", [("ctx_t", "ctx_d"), ("target12", "draft12"), ("bytes_lm", "bytes_lm"), ("padtarget16", "cycle12")]
+)
+@pytest.mark.parametrize("recorded", [1, 4, 7])
+def test_every_k_equals_the_run_with_that_k(names, recorded):
+    pair = tiny_pair(*names)
+    found = recomputed(pair, real(pair, k=recorded))
+    assert {k: count(real(pair, k=k).steps) for k in KS} == found
+
+
+@pytest.mark.parametrize("strategy", ["none", "prompt lookup", "beam search", "sampling"])
+def test_whatever_drafted_it_the_output_is_the_targets_own_so_every_k_of_greedy_follows(strategy):
+    pair = tiny_pair("ctx_t", "ctx_d")
+    found = recomputed(pair, real(pair, strategy=strategy, draft_length="heuristic"))
+    assert found[3] == count(real(pair, k=3).steps)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"repetition_penalty": 1.7}, {"rule": "token matching"}, {"max_new_tokens": 1}, {"max_new_tokens": 2}]
+)
+def test_settings_that_shape_a_run_shape_what_is_recomputed(changes):
+    pair = tiny_pair("ctx_t", "ctx_d")
+    found = recomputed(pair, real(pair, **changes))
+    assert {k: count(real(pair, k=k, **changes).steps) for k in KS} == found
+
+
+def exact_parts(counts):
+    return replace(counts, drafted=0, untested=0)
+
+
+def test_a_run_ended_by_its_end_token_or_a_stop_string():
+    """Which tokens a drafter adds behind a wrong guess is not known; everything else is."""
+    words = real(tiny_pair("ctx_t", "ctx_d")).output_ids
+    for changes in ({"stop": (f"w{words[9]}",)}, {"stop": (f"w{words[20]} w{words[21]}",)}):
+        pair = tiny_pair("ctx_t", "ctx_d")
+        found = recomputed(pair, real(pair, **changes))
+        for k in KS:
+            assert exact_parts(found[k]) == exact_parts(count(real(pair, k=k, **changes).steps))
+    ends = replace(tiny_pair("target12", "draft12"))
+    target = _with_end(ends.target, real(ends).output_ids[12])
+    for pair in (replace(ends, target=target), replace(ends, target=target, draft=_with_end(ends.draft, 4))):
+        trace = real(pair)
+        assert trace.stop == "eos"
+        found = recomputed(pair, trace)
+        for k in KS:
+            assert exact_parts(found[k]) == exact_parts(count(real(pair, k=k).steps))
+
+
+def _with_end(model, token):
+    return replace(model, eos_ids=frozenset({token}))
+
+
+def test_a_text_that_outgrows_a_context():
+    """target and draft of 128 places; then a draft that reads 40 only."""
+    pair = tiny_pair("ctx_t", "ctx_d")
+    trace = real(pair, max_new_tokens=400)
+    assert trace.stop == "context" and len(trace.output_ids) > 100
+    assert recomputed(pair, trace)[5] == count(real(pair, k=5, max_new_tokens=400).steps)
+    short = replace(pair, draft=replace(pair.draft, context=40))
+    found = recomputed(short, real(short))
+    assert {k: count(real(short, k=k).steps) for k in KS} == found
+    assert guessed(short, real(short)).guesses[40:] == [None] * 20
+
+
+def test_long_outputs_are_read_in_pieces(monkeypatch):
+    monkeypatch.setattr("specviz.guessing.PIECE", 7)
+    pair = tiny_pair("ctx_t", "ctx_d")
+    trace, guessing = real(pair), None
+    guessing, turns = Guessing(pair, trace), 1
+    while guessing.step():
+        turns += 1
+    assert turns == 9 and PIECE > 7
+    assert counterfactual(trace, guessing.guesses, [3])[3] == count(real(pair, k=3).steps)
+
+
+def test_of_a_run_that_goes_on_whole_steps_are_counted():
+    pair = tiny_pair("ctx_t", "ctx_d")
+    whole = real(pair, k=3)
+    half = replace(whole, steps=whole.steps[:9], stop=None)
+    found = recomputed(pair, half)
+    assert found[3] == count(half.steps)
+    for k in KS:
+        known = [s for s in real(pair, k=k).steps if s.start + len(s.emitted_ids) <= len(half.output_ids)]
+        # an accepted token at the very end leaves open what would have come after it
+        assert count(known).steps - found[k].steps in (0, 1)
+
+
+def test_what_does_not_follow_is_refused_in_a_sentence():
+    pair = tiny_pair("ctx_t", "ctx_d")
+    trace = real(pair)
+    with pytest.raises(SpecvizError, match="other coins"):
+        Guessing(pair, specviz.run(pair, PROMPT, replace(GREEDY, temperature=1)))
+    with pytest.raises(SpecvizError, match="no step yet"):
+        Guessing(pair, replace(trace, steps=()))
+    with pytest.raises(SpecvizError, match="no draft model"):
+        Guessing(tiny_pair("ctx_t"), trace)
+    assert obstacle(trace) is None
+    changed = replace(trace.steps[-1], settings=replace(GREEDY, repetition_penalty=2))
+    assert "changed midway" in obstacle(replace(trace, steps=(*trace.steps[:-1], changed)))
+
+
+def test_which_k_a_run_had():
+    pair = tiny_pair("ctx_t", "ctx_d")
+    assert own_k(real(pair, k=5)) == 5
+    assert own_k(real(pair, k=0)) is None and own_k(real(pair, draft_length="heuristic")) is None
+    assert own_k(real(pair, strategy="prompt lookup")) is None
+
+
+def test_above_temperature_0_there_is_an_estimate_by_overlap_or_by_what_was_accepted():
+    pair = tiny_pair("target12", "draft12")
+    drawn = specviz.run(pair, [1], RunSettings(strategy="sampling", k=2, max_new_tokens=120, seed=4))
+    overlaps = [p.overlap for s in drawn.steps for p in s.places if p.overlap is not None]
+    alpha, tokens = estimated(drawn, [0, 1, 4])
+    assert alpha == pytest.approx(sum(overlaps) / len(overlaps))
+    assert tokens[0] == 1 and tokens[1] == pytest.approx(1 + alpha) and tokens[4] > tokens[1]
+    # near what a run with that K makes
+    other = count(specviz.run(pair, [1], RunSettings(strategy="sampling", k=4, max_new_tokens=120, seed=5)).steps)
+    assert other.block_efficiency.value == pytest.approx(tokens[4], abs=0.6)
+    matched = specviz.run(pair, [1], RunSettings(strategy="greedy", k=2, max_new_tokens=60))
+    assert estimated(matched, [1])[0] == count(matched.steps).acceptance_rate.value
+    assert estimated(specviz.run(pair, [1], RunSettings(k=0, max_new_tokens=5)), [1]) is None
+
+
+def test_costs_come_from_the_trace_and_the_speed_up_is_the_formula_s():
+    pair = tiny_pair("ctx_t", "ctx_d")
+    trace: Trace = real(pair)
+    assert costs_of(trace, "greedy") is None
+    steps = tuple(replace(s, draft_s=0.02 * s.depth, verify_s=0.15) for s in trace.steps)
+    beside = replace(trace, steps=steps, baseline=BaselineRecord((1,) * 9, (0.1,) * 9))
+    costs = costs_of(beside, "greedy")
+    assert costs.cost_ratio == pytest.approx(0.2) and costs.verify_cost == ((1, 1.0), (5, pytest.approx(1.5)))
+    assert costs_of(beside, "sampling") is None
+    kept = replace(beside, costs={"greedy": Costs(0.1)})
+    assert costs_of(kept, "greedy") == Costs(0.1)
+    assert expected_speed_up(3.0, 4, costs) == pytest.approx(3 / (4 * 0.2 + 1.5))
+    assert expected_speed_up(1.0, 0, costs) == 1

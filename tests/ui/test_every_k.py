@@ -1,0 +1,89 @@
+"""Every K from the run on screen: which pair it asks, what it says of itself, and when it only estimates."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import specviz
+from specviz.metrics import count
+from specviz.records import BaselineRecord
+from specviz.settings import RunSettings, SpecvizError
+from specviz.ui import gallery
+from specviz.ui.shelf import Shelf
+from specviz.ui.studies.every_k import look
+from specviz.ui.turns import Turns
+from tests.conftest import tiny_pair
+from tests.ui.test_drive import load
+
+GREEDY = RunSettings(strategy="greedy", temperature=0, k=4, max_new_tokens=40)
+
+
+@pytest.fixture
+def shelf():
+    found = Shelf(load)
+    found.ask(("ctx_t", "ctx_d", "")).done.wait(30)
+    return found
+
+
+def made(**changes):
+    return specviz.run(tiny_pair("ctx_t", "ctx_d"), [1, 2, 3], replace(GREEDY, **changes))
+
+
+def cells(table):
+    """Rows of the table as text, by K."""
+    rows = re.findall(r'<th scope="row">(\d+)(.*?)</th>(.*?)</tr>', table)
+    return {
+        int(k): (re.sub("<[^>]+>", "", mark).strip(), re.findall(r"<td>(.*?)</td>", body)) for k, mark, body in rows
+    }
+
+
+def test_the_table_holds_every_k_and_proves_itself_on_the_runs_own(shelf):
+    table = look(made(), shelf, Turns())
+    rows = cells(table)
+    assert list(rows) == list(range(1, 17)) and rows[4][0] == "this run" and rows[5][0] == ""
+    for k in (1, 4, 9):
+        counts = count(made(k=k).steps)
+        assert f"({counts.acceptance_rate.part} of {counts.acceptance_rate.whole})" in rows[k][1][0]
+        assert f"(40 in {counts.steps})" in rows[k][1][1] and rows[k][1][2] == str(counts.steps)
+    assert "✓ At its own K = 4" in table and "Exact in float32" in table
+    # no costs are known: no speed-up is made up
+    assert "speed-up to expect</th>" not in table and "Measure target alone" in table
+
+
+def test_a_speed_up_is_expected_where_costs_are_known_and_never_called_measured(shelf):
+    trace = made()
+    steps = tuple(replace(s, draft_s=0.001 * s.depth, verify_s=0.1) for s in trace.steps)
+    table = look(replace(trace, steps=steps, baseline=BaselineRecord((1,) * 9, (0.1,) * 9)), shelf, Turns())
+    rows = cells(table)
+    gains = {k: float(row[1][-1].rstrip("×")) for k, row in rows.items()}
+    best = max(gains, key=gains.get)
+    assert "best to expect" in rows[best][0] and "c = 0.01" in table and "it is not measured" in table
+
+
+def test_above_temperature_0_it_is_an_estimate_and_says_so(shelf):
+    table = look(made(temperature=1.0, strategy="sampling"), shelf, Turns())
+    assert "An estimate, not a count" in table and "≈" in cells(table)[1][1][1]
+    with pytest.raises(SpecvizError, match="Nothing was drafted"):
+        look(made(temperature=1.0, strategy="none"), shelf, Turns())
+
+
+def test_the_pair_of_the_run_must_be_in_memory():
+    with pytest.raises(SpecvizError, match="Load the pair of this run under Models"):
+        look(made(), Shelf(load), Turns())
+    with pytest.raises(SpecvizError, match="no step yet"):
+        look(replace(made(), steps=()), Shelf(load), Turns())
+
+
+def test_a_recording_that_other_models_made_names_them(shelf):
+    story = gallery.read("story")
+    with pytest.raises(SpecvizError, match=str(story.pair["target"])):
+        look(story, shelf, Turns())
+
+
+def test_no_draft_model_is_a_sentence():
+    shelf = Shelf(load)
+    shelf.ask(("ctx_t", "", "")).done.wait(30)
+    trace = specviz.run(tiny_pair("ctx_t"), [1, 2, 3], replace(GREEDY, strategy="prompt lookup"))
+    with pytest.raises(SpecvizError, match="no draft model"):
+        look(trace, shelf, Turns())

@@ -1,0 +1,132 @@
+"""The race of a comparison in a real browser: played, paused, scrubbed, driven by keys, and still where motion is not wanted."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.ui.test_page import PHONE, SCREEN, chromium, desk, lengthen, open_tab, visit  # noqa: F401
+
+RANGE = ".sv-race input[type=range]"
+
+
+def compared(visit, tokens=400, temperature=0, rivals=4):  # noqa: F811
+    """Compare at `temperature`, and wait for the race."""
+    lengthen(visit, tokens)
+    visit.slide("temperature", temperature)
+    visit.page.get_by_text("Compare strategies on this prompt").click()
+    visit.page.locator("#sv-compare-go").click()
+    visit.page.locator(".sv-race").wait_for()
+    assert visit.page.locator(".sv-race-picks button").count() == rivals + 1
+
+
+def lanes(visit):  # noqa: F811
+    """(tokens on screen, figures) of each lane that races."""
+    figures = visit.page.locator(".sv-track-figures").all_text_contents()
+    seen = visit.page.evaluate(
+        """() => { const n = document.querySelectorAll('.sv-track-name').length;
+            return [...Array(n).keys()].map((i) => [...document.querySelectorAll('.sv-column')]
+                .filter((c) => c.children[i].textContent && !c.children[i].classList.contains('sv-wait')).length); }"""
+    )
+    return list(zip(seen, figures, strict=True))
+
+
+def moment(visit):  # noqa: F811
+    return float(visit.page.locator(RANGE).input_value())
+
+
+def test_a_race_is_played_paused_scrubbed_and_ends_with_a_verdict(visit):  # noqa: F811
+    compared(visit)
+    # it lies there with its outcome until it is played
+    assert [seen for seen, _ in lanes(visit)] == [400, 400, 400]
+    outcome = visit.page.locator(".sv-race-outcome")
+    assert re.search(r"finished first: 400 tokens in \d+\.\d\d s", outcome.text_content())
+    assert (
+        len(re.findall(r"\d\.\d\d× the target alone \([\d.]+ ÷ [\d.]+ tokens/s, measured\)", outcome.text_content()))
+        == 2
+    )
+    assert outcome.text_content().count("✓ The target alone writes the same 400 tokens.") == 2
+
+    visit.page.get_by_role("button", name="¼×").click()
+    visit.page.get_by_role("button", name="▶ Race").click()
+    visit.until(f"() => {{ const n = document.querySelector('{RANGE}'); return +n.value > 0 && +n.value < n.max; }}")
+    assert not outcome.is_visible()
+    visit.page.locator(".sv-race-play").click()
+    at = moment(visit)
+    told = lanes(visit)
+    assert all(0 < seen <= 400 for seen, _ in told) and any(seen < 400 for seen, _ in told)
+    for seen, figures in told:
+        assert re.match(rf"\d+\.\d\d s · {seen} tokens? · [\d.]+ tokens/s", figures)
+    for seen, figures in told[1:]:
+        assert f"✓ {min(seen, told[0][0])} the same" in figures
+    visit.page.wait_for_timeout(300)
+    assert moment(visit) == at
+    # the columns are positions: whatever has come stands over the same token of the target
+    same = visit.page.evaluate(
+        """() => [...document.querySelectorAll('.sv-column')].every((c) =>
+            new Set([...c.children].map((n) => n.textContent)).size === 1)"""
+    )
+    assert same
+
+    visit.page.get_by_role("button", name="▶ Race").click()  # goes on from there
+    visit.until("() => !document.querySelector('.sv-race-outcome').hidden")
+    assert [seen for seen, _ in lanes(visit)] == [400, 400, 400]
+
+
+def test_keys_move_the_race_and_not_the_run_above(visit):  # noqa: F811
+    compared(visit, tokens=60)
+    before = visit.label()
+    bar = visit.page.locator(RANGE)
+    bar.focus()
+    visit.page.keyboard.press("Home")
+    assert moment(visit) == 0 and [seen for seen, _ in lanes(visit)] == [0, 0, 0]
+    assert "– tokens/s" in lanes(visit)[0][1]
+    visit.page.keyboard.press("ArrowRight")  # to the first end of a step, whoever's it is
+    assert sum(seen > 0 for seen, _ in lanes(visit)) >= 1
+    visit.page.keyboard.press("ArrowLeft")
+    assert [seen for seen, _ in lanes(visit)] == [0, 0, 0]
+    assert bar.get_attribute("aria-valuetext").startswith("0.00 s of ")
+    visit.page.keyboard.press(" ")
+    visit.until("() => !document.querySelector('.sv-race-outcome').hidden")
+    assert visit.label() == before and visit.state() == "Recording"
+    # another lane comes in, and one goes
+    visit.page.locator(".sv-race-picks button", has_text="prompt lookup").press("Enter")
+    assert len(lanes(visit)) == 4
+    visit.page.locator(".sv-race-picks button", has_text="greedy").press("Enter")
+    assert [n.strip()[2:] for n in visit.page.locator(".sv-track-name").all_text_contents()] == [
+        "target alone",
+        "sampling",
+        "prompt lookup",
+    ]
+    assert visit.page.locator(".sv-race-picks button").first.is_disabled()
+    assert visit.label() == before
+
+
+def test_above_temperature_0_texts_are_not_compared(visit):  # noqa: F811
+    compared(visit, tokens=30, temperature=1)
+    assert "two fair draws need not agree" in visit.page.locator(".sv-race").text_content()
+    assert "✓ The target" not in visit.page.locator(".sv-race-outcome").text_content()
+
+
+@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
+def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):  # noqa: F811
+    context = chromium.new_context(viewport=size, reduced_motion="reduce")
+    seen = open_tab(context)
+    if size is PHONE:
+        seen.page.get_by_text("Compare strategies on this prompt").click()
+        seen.page.locator("#sv-compare-go").click()
+        seen.page.locator(".sv-race").wait_for()
+    else:
+        compared(seen, tokens=30)
+    assert not seen.page.locator(".sv-race-play").is_visible()
+    assert "Reduced motion is on" in seen.page.locator(".sv-race").text_content()
+    seen.page.locator(RANGE).focus()
+    seen.page.keyboard.press("Home")
+    seen.page.keyboard.press(" ")
+    seen.page.wait_for_timeout(300)
+    assert moment(seen) == 0
+    seen.page.keyboard.press("End")
+    assert seen.page.locator(".sv-race-outcome").is_visible()
+    assert seen.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    context.close()

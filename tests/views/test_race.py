@@ -1,0 +1,109 @@
+"""A race as plain data: when each token came, who takes part, what is said of the texts; and what the browser makes of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from specviz import baseline
+from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.settings import RunSettings
+from specviz.trace import BaselineRecord, Difference
+from specviz.views.race import race
+from tests.conftest import tiny_pair
+from tests.views import js
+
+GREEDY = RunSettings(temperature=0, k=3, max_new_tokens=20)
+
+
+def traces_of(settings=GREEDY, rivals=("greedy",), steps=None):
+    both = Comparison(tiny_pair("ctx_t", "ctx_d"), [1, 2, 3], lanes_of(settings, list(rivals)))
+    for number, _ in enumerate(both.steps(), start=1):
+        if number == steps:
+            break
+    both.hold_against_alone()
+    return both.traces()
+
+
+def made(traces):
+    return race(traces, ALONE, {n: baseline.verdict(t.baseline) for n, t in traces.items() if t.baseline})
+
+
+def test_the_clock_of_a_lane_is_the_sum_of_its_steps_and_its_tokens_are_those_of_the_output():
+    traces = traces_of()
+    found = made(traces)
+    assert [lane["name"] for lane in found["lanes"]] == [ALONE, "greedy"]
+    for lane in found["lanes"]:
+        trace = traces[lane["name"]]
+        whole = sum(step.step_s for step in trace.steps)
+        assert lane["at"] == sorted(lane["at"]) and lane["at"][-1] == pytest.approx(1000 * whole, abs=0.01)
+        assert [len(step) for step in lane["tok"]] == [len(step.emitted_ids) for step in trace.steps]
+        assert [token[0] for step in lane["tok"] for token in step] == [f"w{i}" for i in trace.output_ids]
+        assert lane["stop"] == "length"
+    letters = {lane["name"]: {t[1] for step in lane["tok"] for t in step} for lane in found["lanes"]}
+    # "t" in the last step of greedy, too: no room was left to draft
+    assert letters == {ALONE: {"t"}, "greedy": {"a", "s", "b", "t"}}
+
+
+def test_the_target_alone_and_two_lanes_race_until_more_are_chosen():
+    traces = traces_of(rivals=("greedy", "sampling", "beam search", "prompt lookup"))
+    found = made(dict(reversed(traces.items())))  # whatever the order, the target alone stands first
+    assert [lane["name"] for lane in found["lanes"] if lane["in"]] == [ALONE, "prompt lookup", "beam search"]
+    assert len(found["lanes"]) == 5
+
+
+def test_identical_texts_get_a_tick_and_a_difference_its_place_logits_and_margin():
+    traces = traces_of()
+    held = made(traces)["lanes"][1]["held"]
+    assert held == {"same": True, "place": None, "says": "The target alone writes the same 20 tokens."}
+    record = BaselineRecord((1,), (0.1,), False, 9, Difference(4, 1, "w1", 2, "w2", 3.5, 3.75), tie_bound=0.5)
+    traces["greedy"] = replace(traces["greedy"], baseline=record)
+    held = made(traces)["lanes"][1]["held"]
+    assert held["place"] == 4 and not held["same"]
+    assert "logits are 3.500 and 3.750, margin 0.250, below 0.5: a near-tie" in held["says"]
+    # a margin above the bound is never called one
+    record = replace(record, tie_bound=0.1)
+    traces["greedy"] = replace(traces["greedy"], baseline=record)
+    assert "no near-tie: a fault" in made(traces)["lanes"][1]["held"]["says"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "temperature", "words"),
+    [
+        ("float32", 0, "must write the target's own text"),
+        ("bfloat16", 0, "near-ties (two logits less than"),
+        ("float32", 1, "two fair draws need not agree"),
+    ],
+)
+def test_what_is_promised_of_the_texts_is_said(dtype, temperature, words):
+    traces = traces_of(replace(GREEDY, temperature=temperature))
+    traces = {n: replace(t, pair={**t.pair, "dtype": dtype}) for n, t in traces.items()}
+    found = made(traces)
+    assert words in found["note"]
+    assert ("held" in found["lanes"][1]) == (temperature == 0)
+
+
+def test_with_less_than_two_lanes_begun_there_is_no_race():
+    assert made({}) == {"lanes": []}
+    assert made(traces_of(steps=1)) == {"lanes": []}  # prompts are read, nothing is made
+    stopped = made(traces_of(steps=8))
+    assert [lane["stop"] for lane in stopped["lanes"]] == [None, None]
+
+
+def test_the_browser_knows_what_has_come_at_a_moment():
+    lane = {"at": [80, 170, 300], "tok": [[["a", "a"], ["b", "s"]], [["c", "b"]], [["d", "s"]]], "stop": "eos"}
+    told = "[0, 79, 80, 200, 300, 999].map((ms) => standing(measured(GIVEN), ms))"
+    found = js.run(["dom.js", "lanes.js"], told, lane)
+    assert [(n["steps"], n["tokens"], n["ms"], n["done"]) for n in found] == [
+        (0, 0, 0, False),
+        (0, 0, 79, False),
+        (1, 2, 80, False),
+        (2, 3, 200, False),
+        (3, 4, 300, True),
+        (3, 4, 300, True),
+    ]
+    # no step has ended: no rate, rather than 0 or infinity
+    assert (
+        found[0]["rate"] is None
+        and found[2]["rate"] == pytest.approx(25)
+        and found[5]["rate"] == pytest.approx(4000 / 300)
+    )
