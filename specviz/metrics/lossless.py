@@ -25,6 +25,7 @@ ALARM = 1e-4
 """A p-value below it is called a difference; a right rule is wrongly accused once in ten thousand tests."""
 RARE = 5.0
 """Outcomes expected less often are counted together: below it χ² has no χ² distribution."""
+_SIX_DIGITS = 2e-6
 _NEAR = 1e-3  # saved probabilities have six digits, quotients of them a little less
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -107,8 +108,10 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
         return "chosen"
     if _close(carried, [made.draft[s] for s in made.siblings]):
         return "independently"
-    before = np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])
-    if _close(carried, [made.draft[s] / max(1e-12, 1 - b) for s, b in zip(made.siblings, before, strict=True)]):
+    left = [max(1e-12, 1 - b) for b in np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])]
+    # where earlier siblings hold nearly all mass, what six digits leave of the rest is coarse
+    coarse = [_SIX_DIGITS / rest for rest in left]
+    if _close(carried, [made.draft[s] / rest for s, rest in zip(made.siblings, left, strict=True)], coarse):
         return "without replacement"
     raise SpecvizError(
         "The siblings at this place come from distributions of which only parts were recorded, so it cannot be "
@@ -116,8 +119,9 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
     )
 
 
-def _close(some: list[float], others: list[float]) -> bool:
-    return all(abs(a - b) <= _NEAR * max(a, b) for a, b in zip(some, others, strict=True))
+def _close(some: list[float], others: list[float], coarse: list[float] | None = None) -> bool:
+    slack = coarse or [0.0] * len(some)
+    return all(abs(a - b) <= (_NEAR + c) * max(a, b) for a, b, c in zip(some, others, slack, strict=True))
 
 
 def _scaled(mass: list[float]) -> Array:
