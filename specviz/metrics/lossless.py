@@ -11,6 +11,7 @@ Example: 100,000 fair draws of twenty tokens are about 0.005 away from their own
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -107,8 +108,9 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
         return "chosen"
     if _close(carried, [made.draft[s] for s in made.siblings]):
         return "independently"
-    before = np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])
-    if _close(carried, [made.draft[s] / max(1e-12, 1 - b) for s, b in zip(made.siblings, before, strict=True)]):
+    # where the siblings before took nearly all, the rest is a difference of rounded numbers
+    rest = [max(1e-12, 1 - b) for b in np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])]
+    if _close(carried, [made.draft[s] / r for s, r in zip(made.siblings, rest, strict=True)], [2e-6 / r for r in rest]):
         return "without replacement"
     raise SpecvizError(
         "The siblings at this place come from distributions of which only parts were recorded, so it cannot be "
@@ -116,8 +118,9 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
     )
 
 
-def _close(some: list[float], others: list[float]) -> bool:
-    return all(abs(a - b) <= _NEAR * max(a, b) for a, b in zip(some, others, strict=True))
+def _close(some: list[float], others: list[float], more: Sequence[float] = ()) -> bool:
+    allowed = [_NEAR + n for n in more] or [_NEAR] * len(some)
+    return all(abs(a - b) <= n * max(a, b) for a, b, n in zip(some, others, allowed, strict=True))
 
 
 def _scaled(mass: list[float]) -> Array:
