@@ -11,6 +11,7 @@ Example: 100,000 fair draws of twenty tokens are about 0.005 away from their own
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,7 +26,6 @@ ALARM = 1e-4
 """A p-value below it is called a difference; a right rule is wrongly accused once in ten thousand tests."""
 RARE = 5.0
 """Outcomes expected less often are counted together: below it χ² has no χ² distribution."""
-_SIX_DIGITS = 2e-6
 _NEAR = 1e-3  # saved probabilities have six digits, quotients of them a little less
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -108,10 +108,9 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
         return "chosen"
     if _close(carried, [made.draft[s] for s in made.siblings]):
         return "independently"
-    left = [max(1e-12, 1 - b) for b in np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])]
-    # where earlier siblings hold nearly all mass, what six digits leave of the rest is coarse
-    coarse = [_SIX_DIGITS / rest for rest in left]
-    if _close(carried, [made.draft[s] / rest for s, rest in zip(made.siblings, left, strict=True)], coarse):
+    # where the siblings before took nearly all, the rest is a difference of rounded numbers
+    rest = [max(1e-12, 1 - b) for b in np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])]
+    if _close(carried, [made.draft[s] / r for s, r in zip(made.siblings, rest, strict=True)], [2e-6 / r for r in rest]):
         return "without replacement"
     raise SpecvizError(
         "The siblings at this place come from distributions of which only parts were recorded, so it cannot be "
@@ -119,9 +118,9 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
     )
 
 
-def _close(some: list[float], others: list[float], coarse: list[float] | None = None) -> bool:
-    slack = coarse or [0.0] * len(some)
-    return all(abs(a - b) <= (_NEAR + c) * max(a, b) for a, b, c in zip(some, others, slack, strict=True))
+def _close(some: list[float], others: list[float], more: Sequence[float] = ()) -> bool:
+    allowed = [_NEAR + n for n in more] or [_NEAR] * len(some)
+    return all(abs(a - b) <= n * max(a, b) for a, b, n in zip(some, others, allowed, strict=True))
 
 
 def _scaled(mass: list[float]) -> Array:

@@ -63,19 +63,27 @@ def _says(name: str, settings: RunSettings) -> str:
 
 
 def telling(trace: Trace) -> tuple[int, int]:
-    """Step and place, from 1, at which the target was least sure of what was drafted: there a wrong rule shows most.
+    """Step and place, from 1, where the classic mistake would show most: a correction drawn from p is off there by
+    ½ Σ |min(p, q) − β·p|, β = Σ min(p, q).
 
     Raises SpecvizError where no step drafted anything.
     """
     found = [
-        (max(c.target_prob for c in place.candidates), step.index + 1, number)
+        (_off(place), -step.index, -number)
         for step in trace.steps
         for number, place in enumerate(step.places, start=1)
         if place.overlap is not None
     ]
     if not found:
         raise SpecvizError("Nothing was drafted in this run, so no rule had a say; choose one with K above 0.")
-    return min(found)[1:]
+    _, index, number = max(found)
+    return 1 - index, -number
+
+
+def _off(place: PlaceRecord) -> float:
+    both = [min(c.target_prob, c.draft_prob or 0.0) for c in place.candidates]
+    overlap = sum(both)
+    return sum(abs(m - overlap * c.target_prob) for m, c in zip(both, place.candidates, strict=True)) / 2
 
 
 def at(trace: Trace, step: float | None, place: float | None) -> tuple[StepRecord, PlaceRecord]:
@@ -106,7 +114,7 @@ def about(trace: Trace, step: float | None, place: float | None) -> str:
     )
     how = {"chosen": "chosen, so that q is 1"}.get(made.drawn, "drawn" if len(tokens) == 1 else f"drawn {made.drawn}")
     tails = f"{made.tails[0]:.3f} of the target and {made.tails[1]:.3f} of the draft lie outside the recorded tokens"
-    return f"{head}{drafted} was {how}; decided by {record.settings.rule}. {tails}."
+    return f"{head}{drafted} {'was' if len(tokens) == 1 else 'were'} {how}; decided by {record.settings.rule}. {tails}."
 
 
 def _before(trace: Trace, record: StepRecord, place: PlaceRecord) -> list[str]:

@@ -84,7 +84,7 @@ def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit:
         f'<section class="sv-lo">{head}<p class="sv-lo-verdict sv-lo-{state}"><b>{sign}</b> {escape(sentence)}</p>'
         f"<ul><li>total variation <b>{reading.distance:.4f}</b> after {reading.draws:,} {escape(unit)}; "
         f"chance alone gives {given.mean:.4f}, below {given.most:.4f} in 19 of 20</li>"
-        f"<li>χ² = {chi} with {test.freedom} degrees of freedom, {_p(test.p)}</li>{formula}</ul>"
+        f"<li>χ² = {chi} with {test.freedom} degrees of freedom, {escape(_p(test.p))}</li>{formula}</ul>"
         f"{_fall(panel, whole, unit)}"
         f'<table class="sv-lo-table"><caption class="sv-lo-hidden">{escape(panel.name)}: share of each outcome</caption>'
         '<thead><tr><th scope="col">outcome</th><td></td><th scope="col">target</th><th scope="col">came out</th></tr>'
