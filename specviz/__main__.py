@@ -71,6 +71,10 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = parts.add_parser("bench", help="measure speed on this machine, as ratios in one run")
     _model_options(bench)
+    bench.add_argument(
+        "--random", metavar="SIZE", help="instead of models: random weights of a size (tiny, 1b, 7b, 13b)"
+    )
+    bench.add_argument("--prompts", type=int, help="only the first so many examples; with --random 3 where left out")
     bench.add_argument("--tokens", type=int, default=128)
     bench.add_argument("--k", type=int, nargs="+", default=[4], help="one or several speculation lengths")
     bench.add_argument("--temperature", type=float, default=0, help="of the table of strategies")
@@ -78,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--draft-length", default="fixed", help="of the table: fixed, heuristic, confidence, cost-aware")
     bench.add_argument("--chart", type=Path, help="draw the table of strategies here, as SVG")
     bench.add_argument("--rounds", type=int, default=1, help="of the comparison with transformers; 0 leaves it out")
-    bench.add_argument("--json", type=Path, help="save the figures here")
+    bench.add_argument("--json", type=Path, help="save the figures here, flat; bench.FIELDS says what each means")
     bench.set_defaults(command=_bench)
     return parser
 
@@ -197,20 +201,36 @@ def _record(args: argparse.Namespace) -> None:
         print(told(name, make(pair, name, args.to or TRACES)), flush=True)
 
 
+RANDOM_STRATEGIES = ("greedy", "sampling", "beam search", "prompt lookup")
+"""What a bench of random weights compares: a few minutes on a GPU, and no copies of a large model."""
+
+
 def _bench(args: argparse.Namespace) -> None:
     from specviz.bench import bench  # noqa: PLC0415
 
-    pair = _pair(args)
+    strategies, prompts = args.strategy, args.prompts
+    if args.json and not args.json.parent.is_dir():
+        raise SpecvizError(f"There is no folder {str(args.json.parent)!r} to save the figures in; make it first.")
+    if prompts is not None and prompts < 1:
+        raise SpecvizError("A bench needs at least one prompt; leave --prompts out for all examples.")
+    if args.random:
+        from specviz.models.random_pair import random_pair  # noqa: PLC0415
+
+        pair: Any = random_pair(args.random, args.dtype, args.device)
+        strategies, prompts = strategies or RANDOM_STRATEGIES, prompts or 3
+    else:
+        pair = _pair(args)
     bench(
         pair,
         args.k,
         args.tokens,
-        args.strategy,
+        strategies,
         args.temperature,
         args.rounds,
         args.json,
         args.draft_length,
         args.chart,
+        prompts,
     )
 
 

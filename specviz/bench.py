@@ -3,6 +3,8 @@
 First against transformers: for each prompt the contestants take turns (target alone, specviz, transformers' assisted
 generation), so that a machine that slows down slows all of them; the median over prompts and rounds is printed, with
 the spread. Then every strategy in one table (`lineup`). Nothing is drawn while a clock runs. ``python -m specviz bench``
+
+``--json`` saves one object of plain values whose `rows` are objects of plain values: `FIELDS` says what each means.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import json
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,32 @@ from specviz.views.lineup import svg
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
 
+ASSISTED = "transformers, assisted"
+SCHEMA = "specviz bench 2"
+FIELDS: Mapping[str, str] = {
+    "lane": 'a strategy, "target alone", or "transformers, assisted": transformers\' own speculative decoding',
+    "k": "tokens drafted a step; 0 for the target alone",
+    "tokens": "tokens of all outputs",
+    "target_passes": "passes of the target",
+    "drafted": "drafted tokens",
+    "accepted": "accepted places",
+    "tested": "tested places",
+    "acceptance_rate": "accepted / tested",
+    "drafted_share": "accepted tokens / drafted tokens",
+    "mean_draft_length": "drafted tokens / target passes",
+    "block_efficiency": "tokens / target passes",
+    "cost_ratio": "c: median seconds of a draft pass / of a target pass over one place",
+    "verify_ratio": "v: median seconds of a verifying pass / of a target pass over one place",
+    "tokens_per_s": "tokens / seconds of decoding, prefill left out; of transformers the median over prompts and rounds",
+    "speed_up": "tokens per second / those of the target alone beside it",
+    "median_speed_up": "the same, median over prompts",
+    "worst_speed_up": "the same, worst prompt",
+    "same": "whether all outputs were the target's own, token by token; null where that is not compared",
+    "transformers_tokens_per_s": "of transformers' assisted generation at the same K, for the strategy it compares with",
+    "over_transformers": "specviz' tokens per second / those of transformers, median over prompts and rounds",
+}
+"""Columns of a row; null where there is no denominator or nothing was measured. No prompt and no output is saved."""
+
 
 def bench(
     pair: Pair,
@@ -42,42 +70,55 @@ def bench(
     save: Path | None = None,
     draft_length: str = "fixed",
     chart: Path | None = None,
+    prompts: int | None = None,
 ) -> dict[str, Any]:
     """Print and return the figures. tokens/s everywhere: new tokens / decoding seconds, prefill left out.
 
-    `rounds` of the comparison with transformers (0: leave it out), at temperature 0 and the first K. `strategies`: for
-    the table, all that fit the pair where None. `draft_length`: how each step of the table chooses how far to draft, up
-    to K. `chart`: where to draw the table (SVG).
+    `rounds` of the comparison with transformers at each K (0: leave it out), at temperature 0. `strategies`: for the
+    table, all that fit the pair where None. `draft_length`: how each step of the table chooses how far to draft, up to K.
+    `chart`: where to draw the table (SVG). `prompts`: only so many of the examples, from the first on.
     """
-    prompts = {name: pair.target.codec.encode(p.prompt, p.chat and _can_chat(pair)) for name, p in PRESETS.items()}
-    print(_machine(pair))
-    result: dict[str, Any] = {"machine": _machine(pair)}
-    if rounds:
-        result |= _against_transformers(pair, prompts, ks[0], tokens, rounds)
+    codec = pair.target.codec
+    chosen = list(PRESETS.items())[:prompts]
+    texts = {name: codec.encode(p.prompt, p.chat and bool(codec.has_chat_template)) for name, p in chosen}
+    machine = _machine(pair)
+    print(", ".join(f"{key} {value}" for key, value in machine.items() if value is not None))
+    strategy = "greedy" if pair.draft else "prompt lookup"
+    rivals = {k: _against_transformers(pair, texts, strategy, k, tokens, rounds) for k in ks if rounds}
     settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens, draft_length=draft_length)
-    how = f"temperature {temperature:g}, {tokens} tokens, {len(prompts)} prompts, draft length {draft_length}"
+    how = f"temperature {temperature:g}, {tokens} tokens, {len(texts)} prompts, draft length {draft_length}"
     print(f"\nStrategies at {how}, taking turns")
-    found = lineup(pair, prompts, settings, fitting(pair) if strategies is None else strategies, ks)
+    found = lineup(pair, texts, settings, fitting(pair) if strategies is None else strategies, ks)
+    for k, rival in rivals.items():
+        at = (found["lane"] == strategy) & (found["k"] == k)
+        for name in ("transformers_tokens_per_s", "over_transformers"):
+            if (value := rival.get(name)) is not None:
+                found.loc[at, name] = value
     print(f"\n{written(found)}")
-    result["strategies"] = json.loads(found.to_json(orient="records"))
+    rows = json.loads(found.to_json(orient="records"))
     if chart:
-        chart.write_text(svg(result["strategies"], f"{pair.target.name}, {how}"), encoding="utf-8")
+        chart.write_text(svg(rows, f"{pair.target.name}, {how}"), encoding="utf-8")
+    for k, rival in rivals.items():
+        if (speed := rival.get("transformers_tokens_per_s")) is not None:
+            rows.append({"lane": ASSISTED, "k": k, "tokens_per_s": speed, "speed_up": rival["speed_up"]})
+    rows = [{name: row.get(name) for name in FIELDS} for row in rows]
+    about = {"temperature": temperature, "new_tokens": tokens, "draft_length": draft_length, "rounds": rounds}
+    result = {"schema": SCHEMA, **machine, **about, "prompts": len(texts), "rows": rows}
     if save:
-        save.write_text(json.dumps(result, indent=1), encoding="utf-8")
+        save.write_text(json.dumps(result, indent=1, allow_nan=False), encoding="utf-8")
     return result
 
 
 def _against_transformers(
-    pair: Pair, prompts: dict[str, list[int]], k: int, tokens: int, rounds: int
+    pair: Pair, prompts: dict[str, list[int]], strategy: str, k: int, tokens: int, rounds: int
 ) -> dict[str, Any]:
-    strategy = "greedy" if pair.draft else "prompt lookup"
     settings = RunSettings(strategy=strategy, k=k, temperature=0, max_new_tokens=tokens)
     contestants: dict[str, Callable[[list[int]], dict[str, float]]] = {
         "target alone": lambda ids: _specviz(pair, ids, replace(settings, strategy="none", k=0)),
         f"specviz, {strategy}, K = {k}": lambda ids: _specviz(pair, ids, settings),
     }
     if pair.draft:
-        contestants["transformers, assisted"] = lambda ids: _assisted(pair, ids, k, tokens)
+        contestants[ASSISTED] = lambda ids: _assisted(pair, ids, k, tokens)
     measured: dict[str, list[dict[str, Any]]] = {name: [] for name in contestants}
     for ids in list(prompts.values())[:1]:  # the first run of each pays for warming up; not counted
         for contestant in contestants.values():
@@ -141,14 +182,15 @@ def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     labels = list(measured)
     first = {label: [m["tokens_per_s"] for m in rows] for label, rows in measured.items()}
     print(f"\n{'':28}tokens/s  (min … max)     ÷ target alone")
-    result: dict[str, Any] = {"rows": measured}
+    result: dict[str, Any] = {}
     for label in labels:
         ratios = [a / b for a, b in zip(first[label], first[labels[0]], strict=True)]
         rate = statistics.median(first[label])
         print(
             f"{label:28}{rate:8.1f}  ({min(first[label]):.1f} … {max(first[label]):.1f})  {statistics.median(ratios):12.2f}"
         )
-        result[label] = {"tokens_per_s": rate, "speed_up": statistics.median(ratios)}
+        if label == ASSISTED:
+            result |= {"transformers_tokens_per_s": rate, "speed_up": statistics.median(ratios)}
     ours = measured[labels[1]]
     recording = statistics.median(m["recording"] for m in ours)
     accepted, tested = sum(m["accepted"] for m in ours), sum(m["tested"] for m in ours)
@@ -163,7 +205,7 @@ def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     if len(labels) > 2:
         ratios = [a / b for a, b in zip(first[labels[1]], first[labels[2]], strict=True)]
         print(f"specviz ÷ transformers: {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
-        result["specviz_over_transformers"] = statistics.median(ratios)
+        result["over_transformers"] = statistics.median(ratios)
     for name in dict.fromkeys(m["prompt"] for m in ours):
         rows = [i for i, m in enumerate(ours) if m["prompt"] == name]
         ratio = statistics.median(first[labels[1]][i] / first[labels[0]][i] for i in rows)
@@ -175,14 +217,12 @@ def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             f"  {name!s:14} {ratio:.2f}× the target alone, α {share}, "
             f"{here['drafted'] / here['passes']:.2f} drafted and {here['tokens'] / here['passes']:.2f} tokens a pass"
         )
-    return result | {"recording": recording}
+    return result
 
 
-def _machine(pair: Pair) -> str:
-    described = describe(pair)
-    names = ", ".join(f"{key} {value}" for key, value in described.items() if isinstance(value, (str, int)))
-    return f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; {names}"
-
-
-def _can_chat(pair: Pair) -> bool:
-    return bool(pair.target.codec.has_chat_template)
+def _machine(pair: Pair) -> dict[str, Any]:
+    """What ran where, one plain value each."""
+    plain = {key: value for key, value in describe(pair).items() if isinstance(value, (str, int, type(None)))}
+    device = pair.target.device
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
+    return {"processor": name, "system": platform.system(), **plain, "notes": " ".join(pair.notes) or None}

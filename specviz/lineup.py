@@ -34,8 +34,9 @@ SHOWN: Mapping[str, tuple[str, str]] = {
     "median_speed_up": ("median", "{:.2f}"),
     "worst_speed_up": ("worst", "{:.2f}"),
     "same": ("same text", "{}"),
+    "transformers_tokens_per_s": ("transformers", "{:.1f}"),
 }
-"""Columns that are printed: the field's sign and how it is written."""
+"""Columns that are printed where they are there: the field's sign and how it is written."""
 
 
 def lineup(
@@ -87,6 +88,8 @@ def written(found: pd.DataFrame) -> str:
     """The table as text for a console: gaps as "–"."""
     shown = pd.DataFrame({"": found["lane"]})
     for column, (sign, form) in SHOWN.items():
+        if column not in found:
+            continue
         shown[sign] = [
             "–" if pd.isna(value) else ("yes" if value else "no") if column == "same" else form.format(value)
             for value in found[column]

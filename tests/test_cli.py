@@ -5,7 +5,9 @@ import json
 import pytest
 
 from specviz.__main__ import main
+from specviz.bench import ASSISTED, FIELDS, SCHEMA
 from specviz.trace import Trace
+from specviz.ui.presets import PRESETS
 from tests import tiny
 
 
@@ -85,10 +87,29 @@ def test_bench_prints_ratios_on_tiny_models(tmp_path, capsys):
     assert main(["bench", *folders, "--tokens", "6", "--k", "2", "3", "--json", str(path)]) == 0
     out = capsys.readouterr().out
     assert "specviz ÷ transformers" in out and "recording" in out and "speed-up" in out
-    rows = json.loads(path.read_text())["strategies"]
-    assert {(row["lane"], row["k"]) for row in rows} >= {("target alone", 0), ("greedy", 2), ("greedy", 3)}
+    saved = json.loads(path.read_text())
+    rows = saved.pop("rows")
+    # flat: whatever reads tables reads this; every column is explained, and no text of anybody is in it
+    flat = (str, int, float, bool, type(None))
+    assert all(isinstance(value, flat) for row in [saved, *rows] for value in row.values())
+    assert all(list(row) == list(FIELDS) for row in rows)
+    assert (saved["schema"], saved["target"], saved["dtype"], saved["prompts"]) == (
+        SCHEMA,
+        "bytes_lm",
+        "float32",
+        len(PRESETS),
+    )
+    assert saved["processor"] and saved["device"] == "cpu"
+    lanes = {(row["lane"], row["k"]) for row in rows}
+    assert lanes >= {("target alone", 0), *((lane, k) for lane in ("greedy", ASSISTED) for k in (2, 3))}
     greedy = next(row for row in rows if row["lane"] == "greedy")
     assert greedy["acceptance_rate"] == 1 and greedy["same"] is True and greedy["worst_speed_up"] > 0
+    assisted = next(row for row in rows if row["lane"] == ASSISTED and row["k"] == greedy["k"])
+    assert (
+        greedy["transformers_tokens_per_s"] == pytest.approx(assisted["tokens_per_s"])
+        and greedy["over_transformers"] > 0
+    )
+    assert "transformers" in out.rsplit("Strategies at", 1)[1]
 
 
 def test_a_bench_of_one_strategy_without_transformers(capsys, tmp_path):
@@ -101,3 +122,28 @@ def test_a_bench_of_one_strategy_without_transformers(capsys, tmp_path):
     assert ">sampling, K = 4</text>" in (tmp_path / "chart.svg").read_text("utf-8")
     assert main(["bench", *folders, "--strategy", "magic", "--rounds", "0"]) == 1
     assert "no strategy named 'magic'" in capsys.readouterr().err
+
+
+def test_a_bench_of_random_weights_needs_no_models_and_says_so(tmp_path, capsys):
+    path = tmp_path / "bench.json"
+    few = ["--tokens", "12", "--prompts", "1", "--device", "cpu", "--dtype", "float32", "--json", str(path)]
+    assert main(["bench", "--random", "tiny", "--k", "3", *few]) == 0
+    saved = json.loads(path.read_text())
+    assert saved["target"] == "random-tiny" and "Random weights" in saved["notes"] and saved["prompts"] == 1
+    rows = {row["lane"]: row for row in saved["rows"]}
+    assert set(rows) == {"target alone", "greedy", "sampling", "beam search", "prompt lookup", ASSISTED}
+    assert rows["greedy"]["same"] is True and rows["greedy"]["tokens"] == 12
+    assert 0 < rows["greedy"]["accepted"] <= rows["greedy"]["tested"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--random", "900b"), "no random model of size '900b'; choose one of: tiny, 1b"),
+        (("--random", "tiny", "--prompts", "0"), "at least one prompt"),
+        (("--random", "tiny", "--json", "/nowhere/x.json"), "no folder '/nowhere'"),
+    ],
+)
+def test_what_is_wrong_with_a_bench_is_one_sentence(arguments, sentence, capsys):
+    assert main(["bench", *arguments]) == 1
+    assert sentence in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 A bar ends at the median speed-up over the prompts, its tick stands at the worst of them, the line at 1 is the target alone.
 
-Example: ``svg(rows, "SmolLM2, two cores")`` with the rows of ``bench --json`` under "strategies".
+Example: ``svg(rows, "SmolLM2, two cores")`` with the `rows` of ``bench --json``.
 """
 
 from __future__ import annotations
