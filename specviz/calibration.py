@@ -10,6 +10,7 @@ Example: ``measured(pair, settings).verify_cost`` has (5, 1.14), v(4), for the d
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -62,15 +63,42 @@ def prices(kept: dict[str, Costs], pair: Pair, settings: RunSettings) -> Price:
 def measured(pair: Pair, settings: RunSettings) -> Costs:
     """The costs of this pair with this strategy, measured at the first call in this process."""
     with _LOCK:  # two at once would measure each other
-        of_target = _KEPT.setdefault(pair.target, WeakKeyDictionary())
-        of_pair = of_target.setdefault(pair.draft or pair.target, {})
-        name = kept_under(settings)
+        of_pair, name = _of(pair), kept_under(settings)
         if name not in of_pair:
             of_pair[name] = _measure(pair, RunSettings(strategy=settings.strategy, options=settings.options))
         return of_pair[name]
 
 
+def known(pair: Pair, settings: RunSettings) -> Costs | None:
+    """The costs if they have been measured in this process."""
+    with _LOCK:
+        return _of(pair).get(kept_under(settings))
+
+
+def in_rounds(pair: Pair, settings: RunSettings) -> Iterator[Costs | None]:
+    """`measured`, a part at a time, so that others can compute in between: None after each part, at last the costs."""
+    found = known(pair, settings)
+    if found is None:
+        for found in _rounds(pair, RunSettings(strategy=settings.strategy, options=settings.options)):
+            if found is None:
+                yield None
+        assert found is not None
+        with _LOCK:
+            found = _of(pair).setdefault(kept_under(settings), found)
+    yield found
+
+
+def _of(pair: Pair) -> dict[str, Costs]:
+    return _KEPT.setdefault(pair.target, WeakKeyDictionary()).setdefault(pair.draft or pair.target, {})
+
+
 def _measure(pair: Pair, settings: RunSettings) -> Costs:
+    *_, found = _rounds(pair, settings)
+    assert found is not None
+    return found
+
+
+def _rounds(pair: Pair, settings: RunSettings) -> Iterator[Costs | None]:
     context = min(model.context for model in (pair.target, pair.draft) if model)
     size = max(1, min(TEXT, context - max(PLACES)))
     # a text that repeats itself, so that lookups have something to find
@@ -95,6 +123,7 @@ def _measure(pair: Pair, settings: RunSettings) -> Costs:
         for n in places:
             target.logits(ids[: size - 1 + n], last=n)
             passes[n].append(clock.lap())
+        yield None
     # others on the machine only ever add time, and more places never take less: so the least time seen of as many or more
     least = [min(min(passes[m][1:]) for m in places if m >= n) for n in places]
-    return Costs(min(drafts[1:]) / least[0], tuple((n, s / least[0]) for n, s in zip(places, least, strict=True)))
+    yield Costs(min(drafts[1:]) / least[0], tuple((n, s / least[0]) for n, s in zip(places, least, strict=True)))

@@ -101,6 +101,16 @@ def test_measuring_touches_neither_the_runs_caches_nor_its_times(pair, monkeypat
     assert slow and step.step_s + step.catch_up_s + step.record_s < 0.5
 
 
+def test_measured_in_rounds_others_can_compute_in_between_and_the_costs_are_kept(monkeypatch):
+    fresh = Pair(table_model("fresh", tiny.target_table()), table_model("draft", tiny.draft_table()))
+    greedy = replace(SETTINGS, strategy="greedy")
+    assert calibration.known(fresh, greedy) is None
+    *rounds, found = calibration.in_rounds(fresh, greedy)
+    assert rounds == [None] * (1 + calibration.ROUNDS) and found.cost_ratio > 0
+    assert calibration.known(fresh, greedy) is found is calibration.measured(fresh, greedy)
+    assert list(calibration.in_rounds(fresh, greedy)) == [found]
+
+
 def test_short_contexts_and_a_draft_that_fails_can_be_measured(pair):
     assert calibration._measure(pair("gpt2pos32", "gpt2pos32"), RunSettings(strategy="greedy")).cost_ratio > 0
     nan = table_model("nan", tiny.draft_table() * float("nan"))
