@@ -105,12 +105,12 @@ function stepTimes(step) {
   return parts.join(', ');
 }
 
-// Which models, in parts that a line may break between.
-function pairParts(pair) {
+// Which models, and the seed of the run made with them, in parts that a line may break between.
+function pairParts(pair, seed) {
   if (!pair) return [];
   const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
   const where = ['dtype', 'device'].flatMap((key) => (typeof pair[key] === 'string' ? [pair[key].replace('torch.', '')] : []));
-  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · ')].filter(Boolean);
+  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · '), seed && '· seed ' + seed].filter(Boolean);
 }
 
 // Whole sentences one after the other, as a voice needs them.
