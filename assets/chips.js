@@ -91,8 +91,9 @@ function groupOf(piece, store) {
 function chipTip(chip, store) {
   const group = chip.parentNode, at = (group._skip || 0) + chipsOf(group).indexOf(chip);
   if (some(group._prompt)) {
-    const [id, shown] = store.head?.prompt?.[group._prompt + at] || [];
-    return some(id) && ['prompt · ' + shown + ' · id ' + id];
+    const [id, shown, , bytes] = store.head?.prompt?.[group._prompt + at] || [];
+    return some(id) && ['prompt · ' + shown + ' · id ' + id,
+      bytes && 'This token is the bytes ' + bytes + '; only with its neighbours they make a character.'].filter(Boolean);
   }
   const step = store.steps[group._step], j = group._order[at];
   if (!step) return null; // another run has taken its place and is about to be drawn

@@ -49,6 +49,7 @@ function makeHeadline(host, store) {
       'Measured one after the other, on a machine that may have been busier in one: small differences mean nothing. ' +
         'Below 1 drafting cost more than it saved.',
       sameText(store.baseline),
+      disturbed(store),
     ].filter(Boolean) : ['Speed-up = tokens per second of this run ÷ those of the target alone',
       'The target alone has not been timed on this prompt yet.',
       f.rate ? 'This run: ' + f.rate.toFixed(1) + ' tokens per second.' : ''].filter(Boolean)),
@@ -63,13 +64,23 @@ function makeHeadline(host, store) {
       set.share(f.drafted ? fixed(f.share) : '–', f.drafted ? 'of ' + f.drafted + ' drafted, ' + (f.drafted / f.steps).toFixed(1) + ' a pass' : 'no drafts');
       set.tau('τ ' + fixed(f.tau), 'per pass');
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
-      if (f.speedup) set.speed(f.speedup.toFixed(f.speedup < 0.995 ? 2 : 1) + '×', 'the target alone', mark(store.baseline));
+      const busy = disturbed(store) ? ' ⚠' : '';
+      if (f.speedup) set.speed(f.speedup.toFixed(f.speedup < 0.995 ? 2 : 1) + '×' + busy, 'the target alone', mark(store.baseline));
       else set.speed('–', 'speed-up: not measured', f.rate ? ' · ' + f.rate.toFixed(1) + ' tokens/s' : '');
     },
   };
 }
 
 const mark = (b) => (b && b.same === true ? ' · same text ✓' : b && b.same === false ? ' · texts differ' : '');
+
+// Why the two rates may not be worth comparing, where others used the machine while they were measured.
+function disturbed(store) {
+  const run = store.others || 0, alone = store.baseline?.others || 0;
+  if (!run && !alone) return '';
+  const where = [run && plural(run, 'step') + ' in this run', alone && plural(alone, 'step') + ' while the target alone was timed'];
+  return '⚠ Others were using the machine: ' + where.filter(Boolean).join(', ') +
+    ' were theirs, and what comes between slows the next. Measure again when nobody else is here.';
+}
 
 function sameText(b) {
   if (!b) return '';

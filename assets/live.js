@@ -24,7 +24,8 @@ function makeLive(store, view) {
   let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
-  let note = '', noteTimer = 0, aside = null, behind = {}, taken = false, source = {};
+  // `hint`: what Play will do, where it is not what it seems
+  let note = '', hint = '', noteTimer = 0, aside = null, behind = {}, taken = false, source = {};
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -39,6 +40,7 @@ function makeLive(store, view) {
     say = words || '';
     back = to || '';
     progress = some(part) ? part : null;
+    if (next === 'refused' || next === 'error') note = ''; // no note of a minute ago stands before what went wrong
     view.state();
     if (rests) trigger('rested', {});
   }
@@ -54,6 +56,7 @@ function makeLive(store, view) {
   function begin(run, head, recording) {
     store.begin(run, head, recording);
     why = null;
+    hint = '';
     taken = false;
     tell('');
     nameShown();
@@ -72,7 +75,11 @@ function makeLive(store, view) {
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
     seq = message.seq;
     if (message.m === 'note') tell(message.say, true);
-    else if (message.r && message.r === aside) return;
+    else if (message.m === 'hint') {
+      if (message.r !== (store.run || aside)) return;
+      hint = message.hint;
+      view.state();
+    } else if (message.r && message.r === aside) return;
     else if (message.m === 'frame') frame(message);
     else if (message.m === 'baseline' && message.r === store.run) {
       store.baseline = message.b;
@@ -110,6 +117,8 @@ function makeLive(store, view) {
     if (message.text !== undefined && message.text !== null) store.text = message.text;
     if (message.b) { store.baseline = message.b; view.baseline(); }
     if (message.why !== undefined) why = message.why;
+    if (message.state) hint = message.hint || '';
+    if (message.others) store.others = message.others;
     if (message.state) setState(message.state, message.say, message.progress, message.back);
     else if (message.say) setState(state, message.say, message.progress);
     if (count) view.steps(count);
@@ -150,17 +159,19 @@ function makeLive(store, view) {
 
   // A recording takes the place of what is on screen. A live run is paused and stays behind it: Play goes on with it.
   function showRecording(reply, title, from) {
-    const live = store.run || aside;
+    const live = store.run || aside, still = hint;
     if (store.run) behind = { run: store.run, head: store.head, over: state === 'finished' || taken };
     if (BUSY.includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
     aside = live;
+    hint = live ? still : '';
     source = from;
     nameShown();
     for (const step of r.s) store.push(step);
     for (const detail of r.details || []) store.details.set(detail.i, detail);
     store.baseline = r.b || null;
+    store.others = r.others || 0;
     store.text = r.text ?? null;
     why = r.stop;
     const then = !aside ? 'press Play for a live one.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
@@ -203,7 +214,7 @@ function makeLive(store, view) {
       view.fresh();
       take(reply);
       await fill();
-      if (state === 'paused' && store.run === run) setState(state, 'Picked up where it was; Play goes on.');
+      if (state === 'paused' && store.run === run) setState(state, 'Picked up where it was' + (hint ? '.' : '; Play goes on.'));
     } catch { /* the server is away: the kept id stays for the next time */ }
     return false;
   }
@@ -234,6 +245,6 @@ function makeLive(store, view) {
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,
-    facts: () => ({ state, say, progress, why, back, note }),
+    facts: () => ({ state, say, progress, why, back, note, hint }),
   };
 }

@@ -103,7 +103,7 @@ function makeRuns(row, root, store, live) {
     if (linked) query.set('trace', name);
     names.forEach((key, i) => {
       const value = values[i] ?? '', known = (key in base ? base[key] : usual[i]) ?? '';
-      if (value !== known) query.set(key, value === true ? '1' : value === false ? '0' : value);
+      if (String(value) !== String(known)) query.set(key, value === true ? '1' : value === false ? '0' : value);
     });
     const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
     if (url.length > most) {

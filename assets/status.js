@@ -28,7 +28,7 @@ function makeStatus(host, store, live, replaying) {
   const back = button('sv-back', 'Go back', 'Go back', () => trigger('back', {}));
   back.hidden = true;
   track.setAttribute('role', 'progressbar');
-  track.setAttribute('aria-label', 'Loading the models');
+  track.setAttribute('aria-label', 'Progress');
   track.hidden = true;
   // a rule that changes the output is told beside the state, whatever the state is
   const badge = el('span', 'sv-badge sv-lossy', '⚠ ' + LOSSY);
@@ -50,8 +50,10 @@ function makeStatus(host, store, live, replaying) {
   const patient = makePatience();
 
   function facts() {
-    const f = settledOf(plain());
-    return live.facts().note ? { ...f, say: live.facts().note } : f;
+    const f = settledOf(plain()), { note, hint } = live.facts();
+    if (note) return { ...f, say: note };
+    const hinted = hint && ['playing', 'waiting', 'paused', 'finished', 'recording'].includes(f.state);
+    return hinted ? { ...f, say: sentences(f.say, hint) } : f;
   }
 
   function settledOf(f) {
@@ -63,7 +65,11 @@ function makeStatus(host, store, live, replaying) {
   function plain() {
     const f = live.facts(), loading = models && models.state === 'loading';
     if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
-    if (f.state === 'finished') return { ...f, say: f.say || (f.why && WHY[f.why] ? WHY[f.why] : '') };
+    if (f.state === 'finished') {
+      // why it stopped comes first, whatever else there is to say
+      const ended = WHY[f.why] || '';
+      return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
+    }
     if (misses > 3) {
       return { state: 'offline', say: 'The server cannot be reached. What is on screen still works; reload the page to run again.' };
     }
@@ -75,10 +81,9 @@ function makeStatus(host, store, live, replaying) {
       return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress };
     }
     // no network and nothing fetched before: what runs instead is said before anybody presses Play
-    const fallback = models?.state === 'ready' && models.pair && !models.pair.draft ? (models.pair.notes || [])[0] : '';
-    if (fallback && (f.state === 'empty' || f.state === 'recording')) return { ...f, say: fallback };
-    if (f.state === 'empty') return { state: 'empty', say: 'Press Play, or Step for one step at a time.' };
-    return f;
+    const instead = (models?.state === 'ready' && models.pair?.instead) || '';
+    if (f.state === 'empty') return { state: 'empty', say: sentences('Press Play, or Step for one step at a time.', instead) };
+    return f.state === 'recording' && instead ? { ...f, say: sentences(f.say, instead) } : f;
   }
 
   function speak() {
@@ -103,9 +108,11 @@ function makeStatus(host, store, live, replaying) {
       if (pill.dataset.state !== f.state) pill.dataset.state = f.state;
       setText(pill, STATES[f.state] || f.state);
       setText(words, f.say || '');
+      const notes = (store.head?.pair?.notes || models?.pair?.notes || []).join(' ');
+      if (pair.title !== notes) pair.title = notes;
       // a long sentence has the line for itself
       line.classList.toggle('sv-long', (f.say || '').length > 110);
-      const names = pairParts(shownPair());
+      const names = pairParts(shownPair(), store.head?.pair && Object.keys(store.head.pair).length ? store.head.seed : '');
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);

@@ -11,11 +11,13 @@ function makeStore() {
   const store = {
     run: null, head: null, recording: false, steps: [], sums: [NOTHING], baseline: null, details: new Map(),
     text: null, shown: 0, changes: [],
+    // turns that other visitors took between the steps
+    others: 0,
 
     begin(run, head, recording = false) {
       Object.assign(store, {
         run, head, recording, steps: [], sums: [NOTHING], baseline: null, details: new Map(), text: null, shown: 0,
-        changes: [],
+        changes: [], others: 0,
       });
     },
 

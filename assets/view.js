@@ -118,6 +118,7 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 mendDrawer();
 mendMenus();
 mendLists();
+mendNumbers((words) => live.tell(words));
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

@@ -109,12 +109,12 @@ function stepTimes(step) {
   return parts.join(', ');
 }
 
-// Which models, in parts that a line may break between.
-function pairParts(pair) {
+// Which models, and the seed of the run made with them, in parts that a line may break between.
+function pairParts(pair, seed) {
   if (!pair) return [];
   const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
   const where = ['dtype', 'device'].flatMap((key) => (typeof pair[key] === 'string' ? [pair[key].replace('torch.', '')] : []));
-  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · ')].filter(Boolean);
+  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · '), seed && '· seed ' + seed].filter(Boolean);
 }
 
 // What the line of models leaves out: notes, and what strategies draft with that have a draft of their own.

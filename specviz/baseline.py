@@ -39,7 +39,8 @@ def compare(run: Run, single: Run) -> BaselineRecord:
     """Hold the two outputs side by side; at temperature 0 they must be identical but for near-ties of the dtype."""
     dtype = str(run.pair.target.dtype).removeprefix("torch.")
     times = tuple(step.step_s for step in single.steps)
-    measured = BaselineRecord(tuple(single.output_ids), times, tie_bound=TIE_BOUNDS.get(dtype, 0.5))
+    bound = TIE_BOUNDS.get(dtype, 0.5)
+    measured = BaselineRecord(tuple(single.output_ids), times, tie_bound=bound, others=single.others)
     if not comparable(run, single):
         return measured
     length = min(len(run.output_ids), len(single.output_ids))

@@ -69,6 +69,11 @@ def measured(pair: Pair, settings: RunSettings) -> Costs:
         return of_pair[name]
 
 
+def known(pair: Pair, settings: RunSettings) -> Costs | None:
+    """The costs if they have been measured in this process."""
+    return _kept(pair).get(kept_under(settings))
+
+
 def in_slices(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs]:
     """The same a pass at a time, so that others can take a turn between two: yields the share done, from 0 to 1.
 
@@ -79,6 +84,15 @@ def in_slices(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs
         found = yield from _passes(pair, _bare(settings))
         of_pair.setdefault(name, found)
     return of_pair[name]
+
+
+def advance(slices: Generator[float, None, Costs]) -> float | Costs:
+    """One of `in_slices`: the share done, or at the end the costs."""
+    try:
+        return next(slices)
+    except StopIteration as end:
+        found: Costs = end.value
+        return found
 
 
 def _kept(pair: Pair) -> dict[str, Costs]:
@@ -92,12 +106,9 @@ def _bare(settings: RunSettings) -> RunSettings:
 
 def _measure(pair: Pair, settings: RunSettings) -> Costs:
     passes = _passes(pair, settings)
-    while True:
-        try:
-            next(passes)
-        except StopIteration as end:
-            found: Costs = end.value
-            return found
+    while isinstance(found := advance(passes), float):
+        pass
+    return found
 
 
 def _passes(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs]:

@@ -43,6 +43,8 @@ class Run:
     seed: int
     readers: Readers
     prefill_s: float = 0.0
+    read: bool = False
+    """Whether all of the prompt has been read (`read`); the first step reads what is left."""
     steps: list[StepRecord] = field(default_factory=list)
     output_ids: list[int] = field(default_factory=list)
     stop: StopReason | None = None
@@ -50,6 +52,9 @@ class Run:
     """The text before a stop string, once there was one."""
     drafters: dict[str, Drafter] = field(default_factory=dict)
     baseline: BaselineRecord | None = None
+    others: int = 0
+    """Turns that others took between the steps: their times are those of a machine with more to do. Counted by whoever
+    drives the run."""
     costs: dict[str, Costs] = field(default_factory=dict)
     """What "cost-aware" chooses by; given at the start or measured when first needed, and never altered after."""
     judge: Rule | None = None
@@ -60,6 +65,15 @@ class Run:
     def ids(self) -> list[int]:
         """Prompt and output."""
         return self.prompt_ids + self.output_ids
+
+    @property
+    def places_read(self) -> int:
+        """How many tokens of the prompt have been read."""
+        return (
+            len(self.prompt_ids)
+            if self.read
+            else len(self.prompt_ids) - 1 - self.readers.target.behind(self.prompt_ids)
+        )
 
     @property
     def text(self) -> str:
@@ -106,6 +120,7 @@ class Run:
             prompt_texts=tuple(show(i) for i in self.prompt_ids),
             baseline=self.baseline,
             costs=dict(self.costs),
+            others=self.others,
         )
 
 
@@ -122,9 +137,9 @@ def start(
 def read(run: Run) -> bool:
     """Read the next `CHUNK` places of the prompt, timed as prefill; whether there is more of it to read."""
     clock = Clock({run.pair.target.device})
-    more = run.readers.target.catch_up(run.prompt_ids, CHUNK)
+    run.read = not run.readers.target.catch_up(run.prompt_ids, CHUNK)
     run.prefill_s += clock.lap()
-    return more
+    return not run.read
 
 
 def begin(
@@ -205,6 +220,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     if run.finished(settings):
         raise SpecvizError(f"This run has ended ({run.stop}); press Reset to start another.")
     check(run.pair, settings)
+    settings = replace(settings, seed=run.seed)  # what the record says is what the coins were made of
     position, ids, coins = len(run.output_ids), run.ids, coins_of(run.seed)
     end_ids, target = run.pair.target.eos_ids, run.readers.target
     drafter, asked = run.drafter(settings.strategy), settings.k

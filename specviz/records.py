@@ -201,7 +201,7 @@ class BaselineRecord:
 
     `step_s`: seconds of each token. `identical`: whether the outputs agree over the shorter of the two; None above
     temperature 0 (two fair draws need not agree) or where the run changed its settings midway. `tie_bound`: a margin
-    below this is called a near-tie of this dtype.
+    below this is called a near-tie of this dtype. `others`: turns that others took meanwhile; 0: the machine was ours.
     """
 
     output_ids: tuple[int, ...]
@@ -210,6 +210,7 @@ class BaselineRecord:
     compared: int = 0
     difference: Difference | None = None
     tie_bound: float = 0.0
+    others: int = 0
 
     @property
     def tokens_per_s(self) -> float | None:

@@ -45,7 +45,8 @@ class Knob:
         """Return `value` as a number within the range, or raise SettingsError saying what is allowed."""
         name = name or self.label
         kind = "a whole number" if self.whole else "a number"
-        allowed = f"{name} must be {kind} from {self.low:g} to {self.high:g}; you gave {_shown(value)}."
+        low, high = (f"{end:,}" if isinstance(end, int) else f"{end:,g}" for end in (self.low, self.high))
+        allowed = f"{name} must be {kind} from {low} to {high}; you gave {_shown(value)}."
         # bool is an int to Python, but True is not a speculation length to anybody
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise SettingsError(allowed)
@@ -74,7 +75,7 @@ KNOBS: Mapping[str, Knob] = MappingProxyType(
             "top-k",
             0,
             0,
-            1e6,
+            1_000_000,
             1,
             "Keep only the k likeliest tokens before drawing. 0, or more than the vocabulary, is off.",
             whole=True,
@@ -195,5 +196,6 @@ def _stops(stop: Any) -> tuple[str, ...]:
 def _shown(value: Any) -> str:
     if value is None:
         return "nothing"
-    text = repr(value)
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21
+    text = f"{value:.0f}" if whole else repr(value)
     return text if len(text) <= 40 else text[:37] + "…"

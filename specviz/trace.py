@@ -7,6 +7,7 @@ one thing and shows another is refused with a sentence. Standard library only.
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -25,11 +26,16 @@ from specviz.records import (
     StopReason,
     TokenRecord,
 )
-from specviz.settings import KNOBS, RunSettings, SpecvizError
+from specviz.settings import KNOBS, RunSettings, SettingsError, SpecvizError
 
 SCHEMA = 2
 """2: a step may ask for another K than that of its settings, and the costs it was chosen by are kept. 1 is read, too."""
 MAX_TRACE_CHARS = 20_000_000
+BEGINNING = '{"prompt":'
+"""How `Trace.to_json` begins: a file that begins so and cannot be read was a trace before it was cut."""
+NO_TRACE = "This file is not a specviz trace; choose one that was saved with Save run."
+DAMAGED = "This specviz trace is cut short or damaged; copy or save it once more."
+log = logging.getLogger("specviz")
 
 __all__ = [
     "ROOT",
@@ -60,6 +66,7 @@ class Trace:
     `output_ids` includes the end token, `text` does not; `text` is decoded from the whole id list and cut before a
     stop string. `costs`: the frozen c and v that the draft length "cost-aware" chose by, under the name of what was
     measured (`calibration.kept_under`); given to another run of the same seed and settings, they make the same run.
+    `others`: turns that other visitors took between these steps, which makes their times less sure.
     """
 
     prompt: str
@@ -72,6 +79,7 @@ class Trace:
     prompt_texts: tuple[str, ...] = ()
     baseline: BaselineRecord | None = None
     costs: Mapping[str, Costs] = field(default_factory=dict)
+    others: int = 0
 
     @property
     def output_ids(self) -> tuple[int, ...]:
@@ -80,7 +88,7 @@ class Trace:
 
     def to_json(self) -> str:
         """Strict JSON (no NaN). Settings are written once per change."""
-        data = {name: getattr(self, name) for name in ("prompt", "prompt_ids", "text", "stop", "prefill_s")}
+        data = {name: getattr(self, name) for name in ("prompt", "prompt_ids", "text", "stop", "prefill_s", "others")}
         data |= {"schema": SCHEMA, "pair": dict(self.pair), "prompt_texts": self.prompt_texts}
         data["baseline"] = None if self.baseline is None else asdict(self.baseline)
         data["costs"] = {name: asdict(costs) for name, costs in self.costs.items()}
@@ -97,9 +105,12 @@ class Trace:
         if len(text) > MAX_TRACE_CHARS:
             raise TraceError(f"This trace is larger than {MAX_TRACE_CHARS // 1_000_000} MB; record a shorter run.")
         try:
-            data = json.loads(text, parse_constant=_refuse_constant)
-            if not isinstance(data, dict) or data.get("schema") not in (1, SCHEMA):
-                raise TraceError(f"Not a specviz trace of schema {SCHEMA} or older; save it again with this version.")
+            data = _object(text)
+            if data["schema"] not in (1, SCHEMA):
+                raise TraceError(
+                    f"This trace was saved by another version of specviz, in schema {str(data['schema'])[:20]}; this one "
+                    f"reads up to {SCHEMA}."
+                )
             old = data["schema"] == 1
             steps: list[StepRecord] = []
             for raw in data["steps"]:
@@ -116,13 +127,29 @@ class Trace:
                 prompt_texts=tuple(map(str, data["prompt_texts"])),
                 baseline=_baseline(data["baseline"]),
                 costs={} if old else {str(name): _costs(raw) for name, raw in data["costs"].items()},
+                others=int(data.get("others", 0)),  # not counted before
             )
         except TraceError:
             raise
+        except SettingsError as error:
+            raise TraceError(f"This trace holds what cannot be: {error}") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise TraceError(f"This file is not a complete specviz trace ({type(error).__name__}: {error}).") from error
+            log.info("a trace could not be read: %s: %s", type(error).__name__, error)
+            raise TraceError(DAMAGED) from error
         _check(trace)
         return trace
+
+
+def _object(text: str) -> dict[str, Any]:
+    """What a trace's text holds. Raises TraceError where it never was one, or was cut."""
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        log.info("a file is no JSON: %s: %s", type(error).__name__, error)
+        raise TraceError(DAMAGED if text.lstrip().startswith(BEGINNING) else NO_TRACE) from error
+    if not isinstance(data, dict) or "schema" not in data:
+        raise TraceError(NO_TRACE)
+    return data
 
 
 def step_to_dict(step: StepRecord, with_settings: bool = True) -> dict[str, Any]:
@@ -198,7 +225,7 @@ def _stop(value: Any) -> StopReason | None:
 
 
 def _refuse_constant(name: str) -> float:
-    raise TraceError(f"{name} is not JSON; this trace was not written by specviz.")
+    raise TraceError(f"This file holds {name} for a number, which specviz never writes; choose another.")
 
 
 def _check(trace: Trace) -> None:

@@ -58,7 +58,7 @@ def test_a_draft_length_and_its_knob(tmp_path, capsys):
         (("--prompt", "w1", "--draft-length", "magic"), "no draft length named"),
         (("--prompt", "w1", "--option", "confidence_threshold=x"), "confidence threshold must be"),
         (("--prompt", "w1", "--costs", "missing.json"), "cannot be read"),
-        (("--prompt", "w1", "--costs", "README.md"), "not a complete"),
+        (("--prompt", "w1", "--costs", "README.md"), "not a specviz trace"),
         (("--prompt", "w1", "--k", "2.5"), "K must be a whole number"),
         (("--prompt", "w1", "--k", "x"), "K must be a whole number"),
         (("--prompt", "w1", "--strategy", "magic"), "no strategy named"),

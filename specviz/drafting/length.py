@@ -28,6 +28,8 @@ class Length(Protocol):
 
     help: str
     knobs: Mapping[str, Knob]
+    measures: bool
+    """Whether it asks for the price of a step."""
 
     def how_far(self, steps: Sequence[StepRecord], settings: RunSettings, price: Price) -> int:
         """K of the next step, after `steps`. `price` is asked for only where needed: the first time it measures."""
@@ -42,6 +44,7 @@ class WholeDrafts:
     """Common part of policies that leave a draft alone once it has begun."""
 
     knobs: Mapping[str, Knob] = {}
+    measures = False
 
     def ends_after(self, drafter_prob: Callable[[], float], settings: RunSettings) -> bool:
         """Never."""
@@ -92,6 +95,7 @@ class Confidence:
         "Drafts without a model (prompt lookup) go to K."
     )
     knobs: Mapping[str, Knob] = MappingProxyType({"confidence_threshold": CONFIDENCE})
+    measures = False
 
     def how_far(self, steps: Sequence[StepRecord], settings: RunSettings, price: Price) -> int:
         """K, as the most."""
@@ -123,6 +127,8 @@ class CostAware(WholeDrafts):
         "The K from 0 to that on screen with most expected tokens per second, from acceptance so far and measured costs "
         f"of drafting and verifying. At 0 every {PROBE_EVERY}th step drafts one token, to find out whether it pays again."
     )
+
+    measures = True
 
     def how_far(self, steps: Sequence[StepRecord], settings: RunSettings, price: Price) -> int:
         """See class. K = 0 on screen stays 0."""

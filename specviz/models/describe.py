@@ -31,6 +31,7 @@ def describe(pair: Pair) -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "notes": list(pair.notes),
+        "instead": pair.instead,
     }
 
 

@@ -197,9 +197,10 @@ def _explained(error: Exception, name: str) -> FetchError:
         return FetchError(
             f"The hub has no public model {name}; check the spelling (owner/name), or set HF_TOKEN for a private one."
         )
+    log.info("the hub could not be reached for %s: %s: %s", name, type(error).__name__, error)
     return FetchError(
-        f"The Hugging Face hub could not be reached for {name} ({type(error).__name__}); check the network, "
-        "or choose a model that is on this machine."
+        f"The Hugging Face hub could not be reached for {name}; check the network, or choose a model that is on this "
+        "machine."
     )
 
 

@@ -46,12 +46,13 @@ def load_pair(
 ) -> Pair:
     """Load a pair: a name in `PAIRS` ("default" is one), or a target and a draft: catalogue names, hub ids or folders.
 
-    The default pair tries each source of its target and falls back on what comes with the code, saying so in `notes`;
+    The default pair tries each source of its target and falls back on what comes with the code, saying so in `instead`;
     anything asked for by name is loaded or refused. Raises SpecvizError, one sentence.
     """
     target, draft = os.fspath(target), None if draft is None else os.fspath(draft).strip() or None
     name = DEFAULT_PAIR if clean(target) == "default" else clean(target)
     notes: tuple[str, ...] = ()
+    instead = ""
     if name not in PAIRS:
         return _paired(load_model(target, dtype, device, progress), draft, dtype, device, progress)
     plan = PAIRS[name]
@@ -61,13 +62,14 @@ def load_pair(
         if name != DEFAULT_PAIR:
             raise
         log.warning("%s", error)
-        notes = (f"{error} Meanwhile: {OFFLINE_PAIR}, which came with the code.",)
+        instead = f"{name} is not to be had: {OFFLINE_PAIR} runs instead, and what it writes makes little sense."
+        notes = (instead, str(error))
         plan = PAIRS[OFFLINE_PAIR]
         loaded = _load_any(plan, dtype, device, progress)
     pair = _paired(loaded, draft or plan.draft, dtype, device, progress)
     if loaded.name in plan.targets[1:]:  # not the target that the pair is named after
         notes += (f"The target comes from {loaded.source}: {MODELS[loaded.name].note}",)
-    return Pair(pair.target, pair.draft, (*notes, *((plan.note,) if plan.note else ()), *pair.notes))
+    return Pair(pair.target, pair.draft, (*notes, *((plan.note,) if plan.note else ()), *pair.notes), instead)
 
 
 def load_model(

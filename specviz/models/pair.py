@@ -40,11 +40,15 @@ class LoadedModel:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A target and the draft model for it, if any; they share a vocabulary. `notes`: sentences for the screen."""
+    """A target and the draft model for it, if any; they share a vocabulary. `notes`: sentences for the screen.
+
+    `instead`: one that says so where this pair runs in place of the one asked for, else empty.
+    """
 
     target: LoadedModel
     draft: LoadedModel | None
     notes: tuple[str, ...] = ()
+    instead: str = ""
 
     @property
     def devices(self) -> set[torch.device]:

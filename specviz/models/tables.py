@@ -74,8 +74,7 @@ def read_head(path: Path) -> TableFile:
         return TableFile(path, head["about"], vocabulary=head["vocabulary"], **numbers)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(
-            f"{path.name} is not a table of n-grams ({type(error).__name__}); make it anew with "
-            "python -m specviz.models.table_maker."
+            f"{path.name} is not a table of n-grams; make it anew with python -m specviz.models.table_maker."
         ) from error
 
 
@@ -87,8 +86,7 @@ def load(file: TableFile, target: LoadedModel) -> LoadedModel:
         table = NgramTable(tensors, file.order, file.vocab_size)
     except (OSError, SafetensorError, KeyError, IndexError, RuntimeError) as error:
         raise ModelError(
-            f"{file.path.name} is damaged ({type(error).__name__}); make it anew with "
-            "python -m specviz.models.table_maker."
+            f"{file.path.name} is damaged; make it anew with python -m specviz.models.table_maker."
         ) from error
     entries = sum(len(tensors[f"ids{order}"]) for order in range(1, file.order + 1))
     return type(target)(

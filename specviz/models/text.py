@@ -6,6 +6,7 @@ thirds of a Chinese character, "<|im_end|>" for an end token and "⟨id 15⟩" f
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any
 from specviz.settings import SpecvizError
 
 _ANCHOR = "a"
+log = logging.getLogger("specviz")
 
 
 class TextCodec:
@@ -70,6 +72,9 @@ class TextCodec:
         """
         if chat and not prompt.strip():
             raise SpecvizError("Type a prompt first: there is nothing to answer.")
+        half = next((i for i, char in enumerate(prompt) if "\ud800" <= char <= "\udfff"), None)
+        if half is not None:
+            raise SpecvizError(f"Character {half + 1} of the prompt is half of one; delete it and type it again.")
         text = self._templated(prompt) if chat else prompt
         ids, prefix = self._ids(text, specials=False), list(self.prefix)
         if prefix:  # the template, or the person, may have written it already, even twice
@@ -151,10 +156,8 @@ class TextCodec:
         except Exception as error:  # the tokenizers library raises plain Exception for a word it does not know
             if text in (_ANCHOR, ""):
                 return []
-            raise SpecvizError(
-                f"{self.name} cannot write this prompt in its tokens ({str(error).splitlines()[0][:120]}); "
-                "use other words."
-            ) from error
+            log.info("%s cannot encode a prompt: %s: %s", self.name, type(error).__name__, error)
+            raise SpecvizError(f"{self.name} cannot write this prompt in its tokens; use other words.") from error
 
     def _templated(self, prompt: str) -> str:
         if not self.has_chat_template:
@@ -164,8 +167,8 @@ class TextCodec:
             with self._lock:
                 text = self.tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # a template is a program of its author and may raise anything
-            reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-            raise SpecvizError(f"{self.name}'s chat template failed ({reason}); switch chat off.") from error
+            log.info("the chat template of %s failed: %s: %s", self.name, type(error).__name__, error)
+            raise SpecvizError(f"The chat template of {self.name} cannot take this prompt; switch chat off.") from error
         return str(text)
 
 

@@ -22,7 +22,8 @@ from specviz.ui.api import make_endpoints
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
-from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, note, take
+from specviz.ui.outlook import MATTERS
+from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, hint, note, take
 from specviz.ui.presets import OWN_PROMPT, PRESETS
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.studies import STUDIES, Desk
@@ -138,7 +139,11 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         )
         told = gr.Textbox(visible=False)
 
-        panel = Panel(values | options, groups, pair)
+        def instead() -> str:
+            loaded = shelf.loaded(DEFAULT_KEY)
+            return loaded.instead if loaded else ""
+
+        panel = Panel(values | options, groups, pair, instead)
         names, widgets = panel.names, panel.widgets
 
         def visitor_of(request: gr.Request) -> Visitor:
@@ -152,9 +157,11 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
 
             return handler
 
-        def setter(name: str) -> Callable[..., None]:
-            def handler(value: Any, request: gr.Request) -> None:
-                take(visitor_of(request), {name: value})
+        def setter(name: str) -> Callable[..., Any]:
+            def handler(value: Any, request: gr.Request) -> Any:
+                visitor = visitor_of(request)
+                take(visitor, {name: value})
+                return hint(visitor) if name in MATTERS else None
 
             return handler
 
@@ -166,17 +173,21 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             visitor.forget_run()
             return wire.pack({"m": "clear", "seq": visitor.next_seq()})  # what has a lower number is too late
 
-        def fill(name: str, request: gr.Request) -> tuple[Any, Any]:
+        def fill(name: str, request: gr.Request) -> tuple[Any, Any, Any]:
             chosen = PRESETS.get(name)
             if chosen is None:  # the menu's own word for a prompt that is no example
-                return gr.update(), gr.update()
-            take(visitor_of(request), {"prompt": chosen.prompt, "chat": chosen.chat})
-            return chosen.prompt, chosen.chat
+                return gr.update(), gr.update(), gr.update()
+            visitor = visitor_of(request)
+            take(visitor, {"prompt": chosen.prompt, "chat": chosen.chat})
+            return chosen.prompt, chosen.chat, hint(visitor)
 
         def arrive(arrival: str, request: gr.Request) -> list[Any]:
             visitor, found, say = panel.arrive(visitors, request.session_hash, arrival)
             take(visitor, found)
-            return [note(visitor, say), *panel.put(found)]
+            updates = panel.put(found)
+            if "target" not in found and "draft" not in found:
+                updates[-1] = panel.pair_update({"target": controls.DEFAULT_PAIR})
+            return [note(visitor, say), *updates]
 
         def take_over(event: gr.EventData, request: gr.Request) -> list[Any]:
             found, _ = links.check(event._data or {})
@@ -210,28 +221,37 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         for study in STUDIES:
             study(desk)
         keep = panel.keep_js()
-        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **long)
-        step_button.click(driven(lambda v: drivers.play(v, 1)), widgets, view, js=keep, trigger_mode="multiple", **long)
-        alone_button.click(driven(drivers.measure), widgets, view, **long)
-        load_button.click(driven(drivers.load), widgets, view, **long)
+        # values as the browser has them: Gradio's own checks answer an emptied box with a traceback, and ours with a sentence
+        as_typed: dict[str, Any] = {"preprocess": False}
+        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **as_typed, **long)
+        step = driven(lambda v: drivers.play(v, 1))
+        step_button.click(step, widgets, view, js=keep, trigger_mode="multiple", **as_typed, **long)
+        alone_button.click(driven(drivers.measure), widgets, view, **as_typed, **long)
+        load_button.click(driven(drivers.load), widgets, view, **as_typed, **long)
         models = [values["target"], values["draft"]]
-        pair.input(choose_pair, pair, [*models, pair], **quick).success(driven(drivers.load), widgets, view, **long)
+        pair.input(choose_pair, pair, [*models, pair], **quick).success(
+            driven(drivers.load), widgets, view, **as_typed, **long
+        )
         for model in models:
             model.input(own_pair, models, pair, **quick)
         pause_button.click(pause, None, None, **quick)
         pause_button.click(None, widgets, None, js=keep, **quick)
         reset_button.click(reset, None, view, **quick)
-        preset.input(fill, preset, [values["prompt"], values["chat"]], **quick)
+        preset.input(fill, preset, [values["prompt"], values["chat"], view], **quick)
         for name in TABLES:
             values[name].input(partial(panel.explain, name), values[name], [values[name], *groups.values()], **quick)
         for name, widget in zip(names, widgets, strict=True):
             # always_last: with the default the last position of a dragged slider can be lost
             # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
-            moved = widget.change if isinstance(widget, gr.Slider) else widget.input
-            moved(setter(name), widget, None, trigger_mode="always_last", **quick)
+            # A text's change, too: what is pasted or dropped into a box is no input to Gradio
+            moved = widget.change if isinstance(widget, (gr.Slider, gr.Textbox)) else widget.input
+            shown = view if name in MATTERS else None
+            moved(setter(name), widget, shown, trigger_mode="always_last", **as_typed, **quick)
         # typed over, an example is none any more; told in the browser, whoever changed the prompt
         values["prompt"].change(None, values["prompt"], preset, js=FOLLOW_PROMPT_JS, **quick)
-        view.back(go_back, None, panel.outputs, **quick).success(driven(drivers.load), widgets, view, **long)
+        view.back(go_back, None, panel.outputs, **quick).success(
+            driven(drivers.load), widgets, view, **as_typed, **long
+        )
         view.use(take_over, None, panel.outputs, **quick)
         view.link(None, widgets, None, js=panel.copy_js(), **quick)
         demo.load(arrive, told, [view, *panel.outputs], js=ARRIVAL_JS, **quick)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FRAME_S = 1.0
 """The table is drawn anew this often: it is a whole piece of page, and drawing eats the cores that decode."""
 USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
+DISTURBED = " ⚠ {} steps of others came between: compare again when nobody else is here."
 CHOICES = [name for name in STRATEGIES if name != "none"]
 
 
@@ -79,12 +80,17 @@ class Comparing:
             if not STRATEGIES[name].ready(pair):
                 yield Seen(f"Getting {name!r} ready …")
         both = Comparison(pair, prompt, lanes)
-        told, how = 0.0, _words(settings)
-        while visitor.comparing == me and self.turns.submit(both.step).result() is not None:
+        told, how, before, own = 0.0, _words(settings), self.turns.taken, 0
+        while visitor.comparing == me:
+            made, own = self.turns.submit(both.step).result(), own + 1
+            if made is None:
+                break
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
                 yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both, how))
         ended = both.next is None
+        if others := self.turns.taken - before - own:
+            how += DISTURBED.format(others)
         self.turns.submit(both.hold_against_alone).result()
         say = f"{'Compared.' if ended else 'Stopped; the table holds what was done.'} {refused}"
         yield Seen(say, draw(both, how), wire.pack(run_of(both)))
@@ -93,7 +99,8 @@ class Comparing:
 def draw(both: Comparison, how: str) -> str:
     """The lanes so far as a piece of page."""
     traces = both.traces()
-    return comparison.html(table({name: [trace] for name, trace in traces.items()}, ALONE), traces, ALONE, how)
+    found = table({name: [trace] for name, trace in traces.items()}, ALONE)
+    return comparison.html(found, traces, ALONE, how, ended=both.next is None)
 
 
 def run_of(both: Comparison) -> dict[str, Any]:
@@ -115,5 +122,5 @@ def _words(settings: RunSettings) -> str:
     return (
         f"K = {settings.k}, draft length {settings.draft_length}, temperature {settings.temperature:g}, "
         f"up to {settings.max_new_tokens} tokens, "
-        f"rule {rule}, seed {settings.seed}: the same coins for all, the lanes took turns."
+        f"rule {rule}, seed {settings.seed}: the same coins for all, and the lanes take turns."
     )

@@ -100,12 +100,16 @@ def speed_menu() -> gr.Dropdown:
     return menu("speed", list(SPEEDS), FULL_SPEED, "Speed", info)
 
 
-def seed_box() -> gr.Number:
-    """Blank means a fresh seed for each run; the one used is shown with the run."""
+def seed_box() -> gr.Textbox:
+    """Blank means a fresh seed for each run; the one used is shown with the run.
+
+    A text, because a browser's numbers are exact up to 2^53 only, and another seed than the one typed is another run.
+    """
     knob = KNOBS["seed"]
-    return gr.Number(
-        FIRST_SETTINGS.seed, precision=0, minimum=0, label=knob.label, info=f"{knob.help} Blank: a fresh one each run.",
-        elem_id=_id("seed"), elem_classes="sv-knob", min_width=120,
+    info = f"{knob.help} Blank: a fresh one each run. The one used stands beside the models' names."
+    return gr.Textbox(
+        str(FIRST_SETTINGS.seed), label=knob.label, info=info, max_lines=1, elem_id=_id("seed"),
+        elem_classes="sv-knob", min_width=120,
     )  # fmt: skip
 
 

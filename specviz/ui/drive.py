@@ -11,9 +11,12 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from specviz import baseline, engine
+from specviz import baseline, calibration, engine
+from specviz.drafting import LENGTHS
 from specviz.models.describe import describe
+from specviz.records import Costs
 from specviz.settings import SpecvizError
+from specviz.ui.outlook import coming, stale
 from specviz.ui.shelf import Key, NotLoaded, Shelf
 from specviz.ui.standins import Choice, Workshop
 from specviz.ui.turns import Turns
@@ -90,10 +93,9 @@ class Drivers:
             yield frame(visitor, state="refused", say=str(error))
         except Exception as error:  # shown to the visitor in a sentence and to the host in full
             log.exception("driving a run failed")
-            what = (
-                "there is not enough memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
-            )
-            yield frame(visitor, state="error", say=f"The step failed ({what[:200]}); the run so far is kept.")
+            fault = "a fault of this program, which its console names"
+            what = "too little memory" if isinstance(error, MemoryError) else fault
+            yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
         finally:  # also when the tab is closed in the middle
             visitor.busy.release()
 
@@ -104,14 +106,22 @@ class Drivers:
         if stale(visitor, pair):
             prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
             begun = yield from self._turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
-            if begun is None or not (yield from self._read(visitor, me, begun)):
+            if begun is None:
                 return
+            # on screen before its prompt is read, which may take long: what was there is not this run's
             visitor.adopt(begun)
-            state = "loading" if choice.wait else "playing"
-            yield frame(visitor, 0, state=state, head=True, say=choice.say, progress=choice.progress)
+            state, say, progress = "loading" if choice.wait else "playing", choice.say, choice.progress
+            if len(begun.prompt_ids) > engine.CHUNK:
+                state, say, progress = "loading", f"Reading the prompt: {_read_so_far(begun)} …", 0.0
+            yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
         run = visitor.run
         assert run is not None
+        if not (yield from self._read(visitor, me, run, "loading", "Reading the prompt:")):
+            if visitor.run is run:
+                yield frame(visitor, state="paused", say=f"{_read_so_far(run)} of the prompt are read; Play goes on.")
+            return
         sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
+        others = self._others(visitor)
         choice = Choice(visitor.settings())
 
         def one() -> StepRecord | None:
@@ -124,9 +134,12 @@ class Drivers:
             if pause := _until_due(visitor, last_step):
                 time.sleep(min(pause, POLL_S))
                 continue
+            yield from self._price(visitor, me, run)
             last_step = time.monotonic()
             step = yield from self._turn(visitor, me, one)
             made += step is not None
+            run.others += (now := self._others(visitor)) - others
+            others = now
             if visitor.run is not run:
                 return
             if choice.wait:
@@ -148,10 +161,12 @@ class Drivers:
             )
         settings = visitor.settings()
         both = yield from self._turn(visitor, me, lambda: baseline.alone(run, settings, engine.begin))
-        if both is None or not (yield from self._read(visitor, me, both[0])):
+        if both is None or not (yield from self._read(visitor, me, both[0], "measuring", "The target alone reads:")):
+            if visitor.run is run:
+                yield frame(visitor, state=resting(run), text=run.text)
             return
         single, settings = both
-        told, wanted = 0.0, settings.max_new_tokens
+        told, wanted, before = 0.0, settings.max_new_tokens, self._others(visitor)
         while visitor.driver == me and not single.finished(settings):
             yield from self._turn(visitor, me, lambda: engine.step(single, settings))
             if time.monotonic() - told > 0.25:
@@ -161,6 +176,7 @@ class Drivers:
         if visitor.run is not run:
             return
         if single.output_ids:
+            single.others = self._others(visitor) - before
             run.baseline = yield from self._turn(visitor, visitor.driver, lambda: baseline.compare(run, single))
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
@@ -182,12 +198,37 @@ class Drivers:
         visitor.worked = key_of(visitor)
         return wanted.pair
 
-    def _read(self, visitor: Visitor, me: int, run: Run) -> Told[bool]:
-        """The prompt of a new run, a turn for each piece of it; False after another claim."""
-        more: bool | None = True
-        while more and visitor.driver == me:
-            more = yield from self._turn(visitor, me, lambda: engine.read(run))
-        return more is False
+    def _read(self, visitor: Visitor, me: int, run: Run, state: str, what: str) -> Told[bool]:
+        """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim."""
+        shown = visitor.run
+        while not run.read:
+            if visitor.driver != me or (yield from self._turn(visitor, me, lambda: engine.read(run))) is None:
+                return False
+            if not run.read and visitor.run is shown:
+                share = run.places_read / len(run.prompt_ids)
+                yield frame(visitor, state=state, say=f"{what} {_read_so_far(run)} …", progress=share)
+        return True
+
+    def _price(self, visitor: Visitor, me: int, run: Run) -> Told[None]:
+        """Measure what drafting costs where the draft length asks for it and this run has no answer yet, said before."""
+        choice = self.workshop.choice(visitor, run.pair)
+        settings = choice.settings
+        if choice.wait or settings.draft_length not in LENGTHS or not LENGTHS[settings.draft_length].measures:
+            return
+        engine.check(run.pair, settings)
+        name = calibration.kept_under(settings)
+        if settings.k == 0 or settings.strategy == "none" or name in run.costs:
+            return
+        if (found := calibration.known(run.pair, settings)) is None:
+            yield frame(
+                visitor, state="loading", say=f"Measuring once what drafting with {settings.strategy!r} costs here …"
+            )
+            slices = calibration.in_slices(run.pair, settings)
+            while found is None and visitor.driver == me:
+                done = yield from self._turn(visitor, me, lambda: calibration.advance(slices))
+                found = done if isinstance(done, Costs) else None
+        if found is not None:
+            run.costs[name] = found
 
     def _way_back(self, visitor: Visitor) -> str | None:
         """Name of the pair that was loaded last, None if it is no longer here."""
@@ -196,7 +237,12 @@ class Drivers:
 
     def _turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
         """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""
-        future, began, told = self.turns.submit(work), time.monotonic(), False
+
+        def counted() -> T:
+            visitor.turns += 1
+            return work()
+
+        future, began, told = self.turns.submit(counted), time.monotonic(), False
         try:
             while True:
                 try:
@@ -212,6 +258,10 @@ class Drivers:
                     yield frame(visitor, state="waiting", say=f"Waiting for {who} to take a step …")
         finally:
             future.cancel()  # the tab was closed while we stood in the queue
+
+    def _others(self, visitor: Visitor) -> int:
+        """How many turns have not been this visitor's: what happened between two calls disturbed what was timed."""
+        return self.turns.taken - visitor.turns
 
 
 def message(visitor: Visitor, content: dict[str, Any]) -> dict[str, Any]:
@@ -238,13 +288,15 @@ def state_of(
             run_id=visitor.run_id,
             prompt_ids=run.prompt_ids,
             prompt_texts=texts,
-            pair={**describe(run.pair), "seed": run.seed},
+            pair=describe(run.pair),
+            seed=run.seed,
             prefill_s=run.prefill_s,
         )
     if first is not None:
         steps = run.steps[first : None if most is None else first + most]
         content |= {"f": first, "s": [wire.step(step) for step in steps]}
-    return content | {"why": run.stop}
+    more = {"hint": coming(visitor), "others": run.others}
+    return content | {"why": run.stop} | {name: value for name, value in more.items() if value}
 
 
 def resting(run: Run) -> str:
@@ -252,18 +304,14 @@ def resting(run: Run) -> str:
     return "finished" if run.stop else "paused"
 
 
-def stale(visitor: Visitor, pair: Pair) -> bool:
-    """Whether Play must begin anew: no run, an ended one, or another prompt, seed, template or pair than it has."""
-    run = visitor.run
-    return (
-        run is None or run.finished(visitor.settings()) or run.pair is not pair or visitor.made_from != visitor.origin
-    )
-
-
 def key_of(visitor: Visitor) -> Key:
     """Which pair this visitor asks for."""
     target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
     return target, draft, dtype
+
+
+def _read_so_far(run: Run) -> str:
+    return f"{run.places_read:,} of {len(run.prompt_ids):,} tokens"
 
 
 def _speed(visitor: Visitor) -> float:

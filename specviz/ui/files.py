@@ -6,6 +6,7 @@ recording or one sentence. A saved run is exactly what `Trace.to_json` writes.
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
 from collections import OrderedDict
@@ -14,12 +15,13 @@ from functools import cache
 from typing import Any
 
 from specviz.settings import SpecvizError
-from specviz.trace import Trace, TraceError
+from specviz.trace import DAMAGED, Trace, TraceError
 from specviz.ui import gallery
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from specviz.views import wire
 
+log = logging.getLogger("specviz")
 MOST_OPENED = 16
 """Opened files that are kept for studies, whoever opened them; the oldest goes first."""
 
@@ -103,14 +105,15 @@ def recording_named(name: str) -> str:
 def read_text(text: Any, kept: str) -> tuple[Trace, str]:
     """A file's text as a trace, and as the page gets it. Raises TraceError, one sentence, for whatever else it holds."""
     if not isinstance(text, str):
-        raise TraceError("This file is not text; choose a trace that was saved by specviz.")
+        raise TraceError("This file is not text; choose a trace that was saved with Save run.")
     try:
         trace = Trace.from_json(text)
         return trace, _answer(trace, kept=kept)
     except SpecvizError:
         raise
     except Exception as error:  # values of a kind that no trace holds, wherever they turn up
-        raise TraceError(f"This file is not a complete specviz trace ({type(error).__name__}).") from error
+        log.info("a trace could not be shown: %s: %s", type(error).__name__, error)
+        raise TraceError(DAMAGED) from error
 
 
 def controls_of(trace: Trace) -> dict[str, Any]:

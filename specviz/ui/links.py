@@ -25,6 +25,10 @@ MAX_PROMPT = 20_000
 """Characters of a prompt that a link or a recording may bring along."""
 MAX_LINK = 2000
 """Characters of a link that the page makes; longer ones are cut by some programs."""
+MOST_NAMED = 5
+"""Unknown settings that are named in a sentence."""
+# the address of a recording, Gradio's own, the hub's, and those of campaigns and counters
+_OF_OTHERS = re.compile(r"trace|__\w+|view|deep_link|footer|logs|embed|utm\w*|ref|source|[a-z]{0,3}clid")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -38,22 +42,34 @@ TABLES: Mapping[str, Any] = {
 
 
 def read(query: str) -> tuple[dict[str, Any], list[str]]:
-    """Values for controls, and a sentence for each that was refused. Parameters of other people are left alone."""
+    """Values for controls, and a sentence for each that was refused or changed, and for models that nobody knows yet.
+
+    Parameters of Gradio, of the host and of those who count visitors are left alone.
+    """
     try:
-        pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
+        pairs = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100))
     except ValueError:
         return {}, ["The address holds too many settings; none was taken."]
-    return check(dict(pairs))
+    values, refused = check(pairs)
+    if unknown := [_short(name) for name in pairs if not (_known(name) or _OF_OTHERS.fullmatch(name))]:
+        more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
+        refused.append(f"There is no setting named {', '.join(unknown[:MOST_NAMED])}{more}.")
+    asked = dict.fromkeys(values.get(name, "") for name in ("target", "draft"))
+    for model in asked:
+        if model and model != DEFAULT_PAIR and model not in MODELS and model not in PAIRS:
+            refused.append(f"{model} is in no list here: it is looked for when Play is pressed.")
+    return values, refused
 
 
 def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The same for values that are numbers and truths already, as a recording brings them."""
+    """The same for values that are numbers and truths already, as a recording brings them; unknown names are left out."""
     values: dict[str, Any] = {}
     refused: list[str] = []
     for name, value in raw.items():
         try:
             if name in KNOBS or name in own_knobs():
-                values[name] = _number(name, value)
+                values[name], changed = _number(name, value)
+                refused += [changed] if changed else []
             elif name in TABLES:
                 values[name] = _entry(name, value)
             elif name in _OTHERS:
@@ -69,19 +85,27 @@ def told(refused: list[str]) -> str:
         return f"Not all of this link was taken: {refused[0]}" if refused else ""
     # of several, what each should have been is enough
     short = " ".join(sentence.partition("; ")[0].rstrip(".") + "." for sentence in refused)
-    return f"{len(refused)} settings of this link were not taken. {short}"
+    return f"{len(refused)} settings of this link were not taken as they stand. {short}"
 
 
-def _number(name: str, value: Any) -> float | None:
+def _known(name: str) -> bool:
+    return name in KNOBS or name in own_knobs() or name in TABLES or name in _OTHERS
+
+
+def _number(name: str, value: Any) -> tuple[float | None, str]:
+    """The number, and a sentence where it was brought to the end of its slider."""
     if name == "seed" and value in (None, ""):
-        return None  # a fresh one for each run
+        return None, ""  # a fresh one for each run
     knob = KNOBS.get(name) or own_knobs()[name]
     for kind in (int, float):
         if isinstance(value, str):
             with suppress(ValueError):  # what is no number is refused by the knob
                 value = kind(value)
+    checked, most = knob.check(value), DRAWN.get(name, knob.high)
+    if checked <= most:
+        return checked, ""
     # no slider reaches further than it is drawn
-    return min(knob.check(value), DRAWN.get(name, knob.high))
+    return most, f"{knob.label} goes to {most:g} on this page, and stands there; the link asked for {checked:g}."
 
 
 def _entry(name: str, value: Any) -> str:

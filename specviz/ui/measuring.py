@@ -81,21 +81,12 @@ class Measuring:
         make_ready(pair, settings.strategy)
         slices = calibration.in_slices(pair, settings)
         while go_on():
-            done = self.turns.submit(lambda: _next(slices)).result()
+            done = self.turns.submit(lambda: calibration.advance(slices)).result()
             if not isinstance(done, float):
                 self._here[_name(trace.pair, settings)] = done
                 return True
             yield f"Measuring what drafting and verifying cost: {done:.0%} …"
         return False
-
-
-def _next(slices: Generator[float, None, Costs]) -> float | Costs:
-    """The share done, or at the end the costs."""
-    try:
-        return next(slices)
-    except StopIteration as end:
-        found: Costs = end.value
-        return found
 
 
 def _settings(trace: Trace) -> RunSettings | None:

@@ -7,19 +7,21 @@ shown and those of the others hidden.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
 import gradio as gr
 
 from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
-from specviz.models.catalogue import PAIRS
+from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR, PAIRS
 from specviz.models.standing import standing
+from specviz.settings import KNOBS, number_of
 from specviz.ui import controls, links
 from specviz.ui.api import lines
 from specviz.ui.files import controls_of
 from specviz.ui.gallery import present, read
+from specviz.ui.outlook import coming
 from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
@@ -42,15 +44,20 @@ TABLES: Mapping[str, Mapping[str, Any]] = {"strategy": STRATEGIES, "draft_length
 
 class Panel:
     """The widgets by the names of what they set, the groups that hold an entry's own knobs, by menu and entry, and the
-    menu of pairs."""
+    menu of pairs. `instead`: a sentence where another pair runs in place of the default one (`Pair.instead`), or none."""
 
     def __init__(
-        self, widgets: Mapping[str, Any], groups: Mapping[tuple[str, str], gr.Group], pair: gr.Dropdown
+        self,
+        widgets: Mapping[str, Any],
+        groups: Mapping[tuple[str, str], gr.Group],
+        pair: gr.Dropdown,
+        instead: Callable[[], str] = str,
     ) -> None:
         self.names = list(widgets)
         self.widgets = list(widgets.values())
         self.groups = dict(groups)
         self.pair = pair
+        self.instead = instead
         self.usual = [widget.value for widget in self.widgets]
 
     @property
@@ -85,6 +92,8 @@ class Panel:
         if "target" not in values and "draft" not in values:
             return gr.update()
         name = controls.pair_of(str(values.get("target", controls.DEFAULT_PAIR)), str(values.get("draft", "")))
+        if name == DEFAULT_PAIR and (instead := self.instead()):
+            return gr.update(value=OFFLINE_PAIR, info=instead)  # what runs, not what was wished for
         info = standing(PAIRS[name]).sentence if name in PAIRS else "Target and draft as typed below."
         return gr.update(value=name, info=info)
 
@@ -139,13 +148,28 @@ def note(visitor: Visitor, say: str) -> Any:
     return wire.pack({"m": "note", "seq": visitor.next_seq(), "say": say}) if say else gr.update()
 
 
+def hint(visitor: Visitor) -> Any:
+    """What Play will do after the controls were moved, for the status line; nothing where there is no run."""
+    if visitor.run is None:
+        return gr.update()
+    return wire.pack({"m": "hint", "seq": visitor.next_seq(), "r": visitor.run_id, "hint": coming(visitor)})
+
+
 def take(visitor: Visitor, raw: Mapping[str, Any]) -> None:
-    """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here."""
+    """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here.
+
+    A number box that was emptied changes nothing, but for the seed's, where nothing has a meaning.
+    """
     known = own_knobs()
     for name, value in raw.items():
+        if value is None and name != "seed" and (name in KNOBS or name in known):
+            continue
         if name in known:
             visitor.values["options"] = {**visitor.values.get("options", {}), name: value}
         elif name == "stop":
             visitor.values["stop"] = lines(value)
+        elif name == "seed":
+            text = "" if value is None else str(value).strip()
+            visitor.values["seed"] = number_of(text) if text else None
         else:
             visitor.values[name] = value

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 LIMIT = 2
 RETRY_S = 30
+FAULT = (
+    "Loading failed for a fault of this program or of the model's files, which the console names; choose other models."
+)
 log = logging.getLogger("specviz")
 
 Key = tuple[str, str, str]
@@ -100,10 +103,10 @@ class Shelf:
                 entry.progress, entry.say, entry.state = 1.0, "Ready.", "ready"
             except SpecvizError as error:
                 entry.say, entry.state = str(error), "error"
-            except Exception as error:  # a thread has nobody above it to tell: the page and the console are told
+            except Exception:  # a thread has nobody above it to tell: the page and the console are told
                 log.exception("loading %s failed", key)
                 entry.crashed = True
-                entry.say, entry.state = f"Loading failed ({type(error).__name__}: {error}); see the console.", "error"
+                entry.say, entry.state = FAULT, "error"
             finally:
                 entry.ended = time.monotonic()
                 entry.done.set()

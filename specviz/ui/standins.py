@@ -68,9 +68,10 @@ class Workshop:
                 entry.progress, entry.state = 1.0, "ready"
             except SpecvizError as error:
                 entry.say, entry.state = str(error), "error"
-            except Exception as error:  # a thread has nobody above it to tell: the page and the console are told
+            except Exception:  # a thread has nobody above it to tell: the page and the console are told
                 log.exception("preparing %s failed", strategy)
-                entry.say, entry.state = f"{strategy!r} cannot be used ({type(error).__name__}: {error}).", "error"
+                fault = "for a fault of this program, which the console names"
+                entry.say, entry.state = f"{strategy!r} cannot be used {fault}; choose another strategy.", "error"
             finally:
                 entry.ended = time.monotonic()
                 entry.done.set()
@@ -85,7 +86,7 @@ class Workshop:
         if strategy is not None and strategy.needs_draft_model and pair.draft is None:
             say = (
                 f"{SUBSTITUTE.capitalize()} drafts instead of {settings.strategy!r}: {pair.target.name} has no draft "
-                f"model here. {' '.join(pair.notes)}"
+                "model here."
             )
             return Choice(replace(settings, strategy=SUBSTITUTE), say)
         if strategy is None or strategy.fits(pair) is not None or (entry := self.ask(pair, settings.strategy)) is None:

@@ -15,15 +15,21 @@ T = TypeVar("T")
 
 
 class Turns:
-    """A queue of steps."""
+    """A queue of steps. `taken`: turns that were begun so far, whoever's."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode")
         self._open: list[Future[object]] = []
+        self.taken = 0
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Stand in the queue. Cancel the future to leave it."""
-        future = self._pool.submit(work)
+
+        def counted() -> T:
+            self.taken += 1  # in the one thread of the pool
+            return work()
+
+        future = self._pool.submit(counted)
         self._open = [f for f in self._open if not f.done()] + [future]  # type: ignore[list-item]
         return future
 

@@ -42,7 +42,8 @@ class Visitor:
     `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
     are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
     `taken`: the number under which another tab took the run over, 0 if none did. `comparing` counts comparisons begun
-    and stopped, likewise; `swept`: sweeps, with what they found. `unfolded`: studies that are open on the page.
+    and stopped, likewise; `swept`: sweeps, with what they found. `unfolded`: studies that are open on the page. `turns`:
+    how many turns its driver took.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Visitor:
     holder: int = 0
     taken: int = 0
     comparing: int = 0
+    turns: int = 0
     swept: Swept = field(default_factory=Swept)
     unfolded: set[str] = field(default_factory=set)
     # target, draft and dtype as typed: what was loaded last; at first the default pair
@@ -87,7 +89,8 @@ class Visitor:
     @property
     def origin(self) -> tuple[Any, ...]:
         """What a run is made from and cannot change midway; a run with another origin is begun anew."""
-        return tuple(self.values.get(name) for name in ("prompt", "chat", "seed"))
+        models = (str(self.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
+        return (*(self.values.get(name) for name in ("prompt", "chat", "seed")), *models)
 
     def adopt(self, run: Run) -> None:
         """Make `run` this visitor's, under a new id that nobody can guess."""

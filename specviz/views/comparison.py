@@ -37,11 +37,14 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def html(found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: str) -> str:
-    """Table and strips. `found`: as `metrics.comparison.table` makes it; `traces` in the same order of lanes."""
+def html(found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: str, ended: bool = True) -> str:
+    """Table and strips. `found`: as `metrics.comparison.table` makes it; `traces` in the same order of lanes.
+
+    `ended`: all lanes have come to their end; only then one of them is called the fastest.
+    """
     if found.empty:
         return ""
-    best = found.loc[found["lane"] != alone, "speed_up"].max()
+    best = found.loc[found["lane"] != alone, "speed_up"].max() if ended else float("nan")
     head = "".join(f'<th scope="col" title="{escape(says)}">{name}</th>' for name, says in COLUMNS.values())
     rows = "".join(_row(row, best) for row in found.to_dict("records"))
     strips = "".join(strip(name, trace, alone) for name, trace in traces.items())

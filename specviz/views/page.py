@@ -40,6 +40,7 @@ SCRIPTS = (
     "runs.js",
     "live.js",
     "mends.js",
+    "numbers.js",
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specviz.trace import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord, Trace
-from specviz.views.glyphs import breaks, named
+from specviz.views.glyphs import breaks, named, together
 from specviz.views.palette import LETTERS
 
 DIGITS = 4
@@ -63,23 +63,33 @@ def detail(record: StepRecord) -> dict[str, Any]:
 
 
 def head(trace: Trace | None = None, **parts: Any) -> dict[str, Any]:
-    """What is known before the first step. Give a trace, or parts by the names of its fields; `run_id` always apart.
+    """What is known before the first step. Give a trace, or parts by the names of its fields; `run_id` and `seed` apart.
 
     Example: ``head(run_id="r1", prompt_ids=(1,), prompt_texts=("Once",), pair={...}, prefill_s=0.2)``.
     """
     names = ("prompt_ids", "prompt_texts", "pair", "prefill_s")
     known = {} if trace is None else {name: getattr(trace, name) for name in names}
+    if trace is not None and trace.steps:
+        known["seed"] = trace.steps[0].settings.seed
     known |= parts
     ids: Sequence[int] = known.get("prompt_ids", ())
     texts: Sequence[str] = known.get("prompt_texts", ())
     pair: Mapping[str, Any] = known.get("pair", {})
+    seed = known.get("seed")
     # a trace may lack the texts of its prompt; the ids are then named
     texts = (*texts, *[""] * (len(ids) - len(texts)))
+    whole = together(texts)
     return {
         "r": known.get("run_id"),
-        "prompt": [_trim([i, named(text, i), breaks(text) or None]) for i, text in zip(ids, texts, strict=True)],
+        # the token's own bytes are kept where the chip shows a character that it makes with others only
+        "prompt": [
+            _trim([i, named(seen, i), breaks(text) or None, text if seen != text else None])
+            for i, text, seen in zip(ids, texts, whole, strict=True)
+        ],
         "pair": dict(pair),
         "prefill": _ms(known.get("prefill_s", 0.0)),
+        # a text: a browser's numbers end at 2^53
+        **({} if seed is None else {"seed": str(seed)}),
     }
 
 
@@ -89,6 +99,7 @@ def baseline(record: BaselineRecord) -> dict[str, Any]:
     return {
         "n": len(record.step_s),
         "tps": record.tokens_per_s,
+        "others": record.others,
         "same": record.identical,
         "compared": record.compared,
         "apart": None
@@ -110,6 +121,7 @@ def recording(trace: Trace) -> dict[str, Any]:
         "s": [step(record) for record in trace.steps],
         "details": [detail(record) for record in trace.steps],
         "b": None if trace.baseline is None else baseline(trace.baseline),
+        "others": trace.others,
         "stop": trace.stop,
         "text": trace.text,
     }

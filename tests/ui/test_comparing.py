@@ -33,6 +33,7 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
     assert [lane["name"] for lane in json.loads(race)["lanes"]] == [ALONE, "greedy", "prompt lookup"]
     lanes = re.findall(r'<th scope="row">([^<]+)', table)
     assert [lane.strip() for lane in lanes] == [ALONE, "greedy", "prompt lookup"]
+    assert table.count("fastest</b>") == 1 and "⚠" not in table
     assert table.count("✓ yes") == 2 and "30 in 30" in table and re.search(r"\(\d+ of \d+\)", table)
     # a cell for every token, and one seam a pass
     for strip in re.findall(r'class="sv-strip".*?</div>', table):
@@ -43,11 +44,16 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
 def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
     someone = visitor(max_new_tokens=5000)
     drive = comparing.compare(someone, ["greedy"])
-    while "greedy" not in next(drive)[1]:
+    while "greedy" not in (table := next(drive)[1]):
         pass
+    comparing.turns.submit(int).result()  # somebody else's step
     someone.comparing += 1
-    say, table, race = list(drive)[-1]
-    assert say.startswith("Stopped") and "greedy" in table
+    say, last, race = list(drive)[-1]
+    assert say.startswith("Stopped") and "greedy" in last
+    # nothing is called fastest before the end, and nothing told as if it were over
+    for shown in (table, last):
+        assert "fastest" not in shown and "the lanes take turns" in shown and "lanes took" not in shown
+    assert "⚠" not in table and "⚠ 1 steps of others came between" in last
     assert [lane["stop"] for lane in json.loads(race)["lanes"]] == [None, None]
 
 

@@ -9,16 +9,22 @@ import weakref
 import psutil
 import pytest
 
-from specviz import engine
+from specviz import calibration, engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.greedy import Greedy
+from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
+from specviz.trace import Trace
 from specviz.ui.drive import Drivers
 from specviz.ui.lookups import Lookups
+from specviz.ui.outlook import coming
+from specviz.ui.panel import take
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor, Visitors
-from tests.conftest import tiny_pair
+from specviz.views import wire
+from tests import tiny
+from tests.conftest import table_model, tiny_pair
 
 KEY = ("target12", "draft12", "")
 VALUES = {
@@ -129,8 +135,9 @@ def test_an_unexpected_error_is_told_and_logged_and_the_run_is_kept(drivers, mon
     told(drivers.play(someone, 2))
     monkeypatch.setattr("specviz.engine.step", lambda run, settings: 1 / 0)
     last = told(drivers.play(someone, 1))[-1]
-    assert last["state"] == "error" and "ZeroDivisionError" in last["say"] and len(someone.run.steps) == 2
-    assert "driving a run failed" in caplog.text
+    said = "The step failed for a fault of this program, which its console names; the run so far is kept."
+    assert (last["state"], last["say"]) == ("error", said) and len(someone.run.steps) == 2
+    assert "driving a run failed" in caplog.text and "ZeroDivisionError" in caplog.text
 
 
 def test_an_empty_prompt_and_a_missing_model_are_told(drivers):
@@ -183,13 +190,84 @@ def test_another_prompt_or_seed_begins_anew_and_a_new_k_does_not(drivers):
         first = someone.run
 
 
+def test_what_play_will_do_is_told_before_it_does_it(drivers):
+    someone = visitor(max_new_tokens=4)
+    assert coming(someone) == ""
+    last = told(drivers.play(someone, 1))[-1]
+    assert "hint" not in last and coming(someone) == ""
+    take(someone, {"k": 9, "temperature": 0.5, "strategy": "greedy"})
+    assert coming(someone) == ""
+    take(someone, {"prompt": "w7"})
+    begins = "changed: Play and Step begin a new run; the run so far keeps its own."
+    assert coming(someone) == f"The prompt has {begins}"
+    take(someone, {"seed": "5", "target": "ctx_t", "draft": "ctx_d"})
+    assert coming(someone) == f"The prompt, seed and models have {begins}"
+    take(someone, {"prompt": VALUES["prompt"], "seed": "1", "target": KEY[0], "draft": KEY[1]})
+    assert coming(someone) == ""  # as it was: the run goes on
+    run = someone.run
+    assert told(drivers.play(someone, float("inf")))[-1]["why"] == "length" and someone.run is run
+    take(someone, {"max_new_tokens": 40})
+    assert coming(someone) == "The limit was raised: Play and Step go on with this run."
+    lookups = Lookups(Visitors(), drivers.shelf, KEY)
+    lookups.visitors._all["here"] = someone
+    assert lookups.resync({"r": someone.run_id, "f": 0})["hint"] == coming(someone)  # a page that was loaded again
+    last = told(drivers.play(someone, float("inf")))[-1]
+    assert someone.run is run and len(run.output_ids) == 40 and "hint" not in last
+
+
+def test_steps_of_others_are_counted_in_the_run_and_in_the_measurement(drivers):
+    """Alone nothing is marked; with somebody else's steps in between run, measurement, trace and wire say so."""
+    quiet = visitor(temperature=0, strategy="greedy")
+    assert not any("others" in m for m in told(drivers.play(quiet, float("inf"))))
+    assert next(m["b"] for m in told(drivers.measure(quiet)) if m["m"] == "baseline")["others"] == 0
+    assert quiet.run.trace().others == 0 and quiet.run.trace().baseline.others == 0
+
+    one, two = visitor(speed="4 steps/s"), visitor(seed=2, max_new_tokens=3000)
+    thread = threading.Thread(target=lambda: told(drivers.play(two, float("inf"))))
+    thread.start()
+    messages = []
+    for text in drivers.play(one, 3):
+        messages.append(json.loads(text))
+    measured = told(drivers.measure(one))
+    two.claim()
+    thread.join()
+    assert one.run.others > 0 and messages[-1]["others"] == one.run.others
+    baseline = next(m["b"] for m in measured if m["m"] == "baseline")
+    assert baseline["others"] == one.run.baseline.others > 0
+    trace = Trace.from_json(one.run.trace().to_json())
+    assert (trace.others, trace.baseline.others) == (one.run.others, baseline["others"])
+    assert wire.recording(trace)["others"] == trace.others
+
+
 def test_a_blank_seed_is_fresh_for_each_run_and_shown(drivers):
     someone = visitor(seed=None)
     seeds = set()
     for _ in range(3):
         messages = told(drivers.play(someone, float("inf")))
-        seeds.add(next(m["head"]["pair"]["seed"] for m in messages if "head" in m))
+        shown = next(m["head"]["seed"] for m in messages if "head" in m)
+        # the steps, and so the saved trace, say the seed that was drawn, to the last of them
+        assert {str(step.settings.seed) for step in someone.run.steps} == {shown}
+        seeds.add(shown)
     assert len(seeds) == 3
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"), [("-1", "-1"), ("1.5", "1.5"), ("1e20", "100000000000000000000"), ("x", "'x'")]
+)
+def test_a_seed_that_is_none_is_refused_in_one_sentence_and_no_other_is_taken_for_it(drivers, typed, given):
+    someone = visitor()
+    take(someone, {"seed": typed})
+    last = told(drivers.play(someone, 1))[-1]
+    allowed = "seed must be a whole number from 0 to 9,223,372,036,854,775,807"
+    assert (last["state"], last["say"]) == ("refused", f"{allowed}; you gave {given}.") and someone.run is None
+
+
+@pytest.mark.parametrize("typed", ["9007199254740993", " 7 ", "9223372036854775807"])
+def test_a_seed_is_used_and_told_to_its_last_digit(drivers, typed):
+    someone = visitor()
+    take(someone, {"seed": typed})
+    head = next(m["head"] for m in told(drivers.play(someone, 1)) if "head" in m)
+    assert head["seed"] == typed.strip() == str(someone.run.seed) == str(someone.run.steps[0].settings.seed)
 
 
 def test_the_target_alone_is_measured_and_compared(drivers):
@@ -254,8 +332,42 @@ def test_a_claim_while_a_long_prompt_is_read_ends_the_reading(drivers, monkeypat
         return read(run)
 
     monkeypatch.setattr(engine, "read", interrupted)
-    told(drivers.play(someone, float("inf")))
-    assert len(pieces) == 2 and someone.run is None and not someone.busy.locked()
+    last = told(drivers.play(someone, float("inf")))[-1]
+    assert len(pieces) == 2 and not someone.busy.locked()
+    assert (last["state"], last["say"]) == ("paused", "40 of 101 tokens of the prompt are read; Play goes on.")
+    begun = someone.run
+    messages = told(drivers.play(someone, 1))  # picked up where it was: neither begun anew nor read again
+    assert someone.run is begun and len(pieces) == 5 and len(steps_of(messages)) == 1
+    assert not any("head" in m for m in messages)
+
+
+def test_a_new_run_is_on_screen_at_once_and_says_how_far_its_prompt_is_read(drivers, monkeypatch):
+    monkeypatch.setattr(engine, "CHUNK", 20)
+    someone = visitor()
+    told(drivers.play(someone, 2))
+    someone.values |= {"prompt": "w1 " * 101, "target": "ctx_t", "draft": "ctx_d"}
+    drive = (json.loads(text) for text in drivers.play(someone, 1))
+    first = next(m for m in drive if "head" in m)
+    assert first["s"] == [] and first["r"] == someone.run_id and not someone.run.read
+    assert (first["state"], first["say"]) == ("loading", "Reading the prompt: 0 of 101 tokens …")
+    rest = list(drive)
+    said = [m["say"] for m in rest if "Reading" in (m.get("say") or "")]
+    assert said == [f"Reading the prompt: {n} of 101 tokens …" for n in (20, 40, 60, 80)]
+    assert [round(m["progress"], 2) for m in rest if m.get("progress")] == [0.2, 0.4, 0.59, 0.79]
+    assert rest[-1]["state"] == "paused" and not rest[-1]["say"] and len(steps_of(rest)) == 1
+    measured = told(drivers.measure(someone))
+    reads = [m["say"] for m in measured if "reads" in (m.get("say") or "")]
+    assert reads[0] == "The target alone reads: 20 of 101 tokens …"
+
+
+def test_reset_while_a_prompt_is_read_leaves_nothing_on_screen(drivers, monkeypatch):
+    monkeypatch.setattr(engine, "CHUNK", 20)
+    someone = visitor(prompt="w1 " * 101, target="ctx_t", draft="ctx_d")
+    drive = drivers.play(someone, float("inf"))
+    while "40 of" not in (json.loads(next(drive)).get("say") or ""):
+        pass
+    someone.forget_run()
+    assert told(drive) == [] and someone.run is None and not someone.busy.locked()
 
 
 def test_two_visitors_take_turns_and_never_see_each_other(drivers):
@@ -333,6 +445,23 @@ def test_a_step_stays_small_on_the_wire(drivers):
     someone = visitor(k=4, max_new_tokens=100)
     sizes = [len(json.dumps(s, separators=(",", ":"))) for s in steps_of(told(drivers.play(someone, float("inf"))))]
     assert max(sizes) <= 1000
+
+
+def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monkeypatch):
+    fresh = Pair(table_model("fresh", tiny.target_table()), table_model("draft", tiny.draft_table()))
+    monkeypatch.setattr(drivers.shelf, "_load", lambda *args, **more: fresh)
+    someone = visitor(strategy="greedy", draft_length="cost-aware", target="fresh", draft="fresh draft")
+    drive, before = drivers.play(someone, 2), None
+    for text in drive:
+        if "Measuring once what drafting with 'greedy' costs" in (json.loads(text).get("say") or ""):
+            assert json.loads(text)["state"] == "loading" and not someone.run.steps
+            before = drivers.turns.taken
+    # a turn for each pass and the end, then the steps, which measure nothing more
+    assert drivers.turns.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
+    assert someone.run.costs["greedy"] == calibration.known(fresh, someone.settings())
+    someone.values["seed"] = 2
+    again = told(drivers.play(someone, 1))
+    assert not any("Measuring" in (m.get("say") or "") for m in again) and someone.run.costs
 
 
 class Slow(Greedy):

@@ -84,22 +84,45 @@ def test_a_bad_value_does_not_take_the_good_ones_along():
     values, refused = links.read("k=8&temperature=-1&seed=3&strategy=x")
     assert values == {"k": 8, "seed": 3} and len(refused) == 2
     assert links.told(refused) == (
-        "2 settings of this link were not taken. temperature must be a number from 0 to 100. "
+        "2 settings of this link were not taken as they stand. temperature must be a number from 0 to 100. "
         "There is no strategy named 'x'."
     )
 
 
-def test_what_no_slider_reaches_is_brought_to_its_end():
-    assert links.read("temperature=50&top_k=1000")[0] == {"temperature": 2.0, "top_k": 200}
+def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
+    values, refused = links.read("temperature=50&top_k=1000&k=8")
+    assert values == {"temperature": 2.0, "top_k": 200, "k": 8}
+    assert refused == [
+        "temperature goes to 2 on this page, and stands there; the link asked for 50.",
+        "top-k goes to 200 on this page, and stands there; the link asked for 1000.",
+    ]
+
+
+def test_names_of_no_setting_are_told_and_those_of_others_are_left_alone():
+    assert links.read("pair=foo&k=8&zzz=1&length=bogus") == (
+        {"k": 8},
+        ["There is no setting named 'pair', 'zzz', 'length'."],
+    )
+    many = links.read("&".join(f"a{i}=1" for i in range(90)))[1]
+    assert len(many) == 1 and many[0].endswith("'a4' and 85 more.")
+    assert links.read("__theme=dark&trace=story&utm=x&utm_source=y&gclid=1&fbclid=2&ref=z&__sign=s&logs=container") == (
+        {},
+        [],
+    )
+    assert links.read("&".join(f"a{i}=1" for i in range(200)))[1] == [
+        "The address holds too many settings; none was taken."
+    ]
+
+
+def test_a_model_that_nobody_knows_yet_is_named_before_play_is_pressed():
+    values, said = links.read("target=owner/nothing&draft=SmolLM2-135M-Instruct")
+    assert values["target"] == "owner/nothing"
+    assert said == ["owner/nothing is in no list here: it is looked for when Play is pressed."]
+    assert links.read("target=default&draft=")[1] == []
 
 
 def test_a_blank_seed_is_a_fresh_one_and_a_blank_draft_is_the_pairs_own():
     assert links.read("seed=&draft=&target=") == ({"seed": None, "draft": "", "target": "default"}, [])
-
-
-def test_parameters_of_others_are_left_alone():
-    assert links.read("__theme=dark&trace=story&utm=x") == ({}, [])
-    assert links.read("&".join(f"a{i}=1" for i in range(200)))[0] == {}
 
 
 # --------------------------------------------------------------------------------------------------------- in the page
@@ -146,6 +169,18 @@ def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_
     assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"
     tab.steps_one_by_one(1)
     assert "Not all" not in tab.say()
+
+
+def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, open_tab):  # noqa: F811
+    tab = open_tab(desk, "?temperature=7&length=bogus&target=owner/nothing")
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('3 settings of this link')")
+    for words in (
+        "temperature goes to 2 on this page",
+        "no setting named 'length'",
+        "owner/nothing is in no list here",
+    ):
+        assert words in tab.say()
+    assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "2"
 
 
 def test_a_prompt_too_long_for_a_link_is_told(visit):  # noqa: F811

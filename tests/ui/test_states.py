@@ -7,7 +7,17 @@ import re
 import pytest
 
 from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
-from tests.ui.test_page import PHONE, chromium, desk, expected, open_tab, overflow, visit  # noqa: F401
+from tests.ui.test_page import (  # noqa: F401
+    PHONE,
+    chromium,
+    desk,
+    expected,
+    lengthen,
+    open_tab,
+    overflow,
+    visit,
+    wait_pause,
+)
 from tests.ui.test_reconnect import reload
 
 FOCUS = """() => {
@@ -236,6 +246,69 @@ def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):  # no
     note = visit.page.locator(".sv-tip").text_content() or ""
     assert re.search(r"This run: 96 tokens at [\d.]+ a second\. The same target alone: 96 tokens at [\d.]+", note)
     assert "Measured one after the other, on a machine that may have been busier in one" in note
+
+
+def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visit):  # noqa: F811
+    visit.prompt("🙂 日本 שלום")
+    visit.open("Length and template")
+    visit.page.locator("#sv-chat input").uncheck()
+    visit.press("step")
+    visit.wait_label("step 1 of 1")
+    visit.wait_state("Paused")
+    shown = "".join(visit.chips("p")).replace("‿", "")
+    assert shown.endswith("🙂·日本·שלום") and "⟨" not in shown
+    visit.page.locator(".sv-chip.sv-p", has_text="‿").first.hover()
+    visit.until("() => /bytes ⟨9F⟩; only with its neighbours/.test(document.querySelector('.sv-tip').textContent)")
+
+
+def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):  # noqa: F811
+    visit.steps_one_by_one(2)
+    visit.prompt("Something else")
+    hint = "The prompt has changed: Play and Step begin a new run; the run so far keeps its own."
+    visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
+    visit.choose("preset", FIRST)
+    visit.until("() => !document.querySelector('.sv-say').textContent.includes('changed')")
+    visit.choose("preset", "Story")
+    visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
+    reload(visit)
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('The prompt has changed')")
+    visit.press("step")
+    visit.wait_label("step 1 of 1")
+    visit.wait_state("Paused")
+    assert "changed" not in visit.say()
+    assert "lighthouse" in "".join(visit.chips("p"))
+
+
+def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):  # noqa: F811
+    visit.open("Length and template")
+    visit.slide("max-new-tokens", 5)
+    visit.press("play")
+    visit.wait_state("Finished")
+    before = visit.output()
+    visit.slide("max-new-tokens", 20)
+    goes_on = "The token limit was reached. The limit was raised: Play and Step go on with this run."
+    visit.until("(w) => document.querySelector('.sv-say').textContent === w", goes_on)
+    visit.press("play")
+    visit.until("() => document.querySelector('.sv-headline').textContent.startsWith('20 tokens')")
+    visit.wait_state("Finished")
+    assert visit.output()[: len(before)] == before and visit.say() == "the token limit was reached"
+
+
+def test_a_speed_up_measured_while_others_were_here_is_marked(visit, desk, open_tab):  # noqa: F811
+    visit.press("play")
+    visit.wait_state("Finished")
+    other = open_tab(desk)
+    lengthen(other)
+    other.run_live()
+    visit.press("alone")
+    visit.until("() => /\\d× ⚠ the target alone/.test(document.querySelector('.sv-headline').textContent)")
+    wait_pause(other)
+    visit.page.locator(".sv-figure-speed").hover()
+    note = visit.page.locator(".sv-tip").text_content() or ""
+    assert re.search(r"⚠ Others were using the machine: \d+ steps? while the target alone was timed", note)
+    assert "Measure again when nobody else is here." in note
+    visit.press("alone")
+    visit.until("() => /\\d× the target alone/.test(document.querySelector('.sv-headline').textContent)")
 
 
 def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811

@@ -2,7 +2,8 @@
 
 import pytest
 
-from specviz.views.glyphs import breaks, named, shown
+from specviz.models.text import _bytes_shown
+from specviz.views.glyphs import breaks, named, shown, together
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,31 @@ def test_a_token_without_text_is_named_by_its_id():
 
 def test_breaks_counts_newlines():
     assert [breaks(t) for t in ("", "a\n", "\n\n", "\r\n")] == [0, 1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("texts", "seen"),
+    [
+        (["⟨F0 9F⟩", "⟨99 82⟩", " a"], ["🙂", "‿", " a"]),
+        (["x", " ⟨E6⟩", "⟨97⟩", "⟨A5⟩", "⟨E6⟩", "⟨9C AC⟩!"], ["x", " 日", "‿", "‿", "本", "‿!"]),
+        (["⟨D7⟩", "⟨A9⟩", "⟨D7⟩", "⟨9C⟩"], ["ש", "‿", "ל", "‿"]),
+        (["⟨E6⟩", "a", "⟨97⟩"], ["⟨E6⟩", "a", "⟨97⟩"]),  # not in a row
+        (["⟨E6 97⟩", "⟨41⟩", "⟨FF⟩"], ["⟨E6 97⟩", "A", "⟨FF⟩"]),
+        (["⟨E4 BD⟩", "⟨A0⟩⟨E5⟩", "⟨A5 BD⟩"], ["你", "‿好", "‿"]),
+        (["⟨id 15⟩", "the", ""], ["⟨id 15⟩", "the", ""]),
+        ([], []),
+    ],
+)
+def test_characters_made_by_several_tokens_stand_on_the_first(texts, seen):
+    assert together(texts) == seen
+
+
+def test_any_text_cut_anywhere_is_read_whole_again():
+    text = "aé 日本🙂שלום\n"
+    data = text.encode()
+    for cut in range(1, len(data)):
+        for other in range(cut + 1, len(data)):
+            parts = [_bytes_shown(part) for part in (data[:cut], data[cut:other], data[other:])]
+            found = together(parts)
+            # only what no neighbour in the row completes stays bytes
+            assert "".join(found).replace("‿", "") == text or any("⟨" not in part for part in parts)

@@ -1,0 +1,101 @@
+"""What is typed into boxes for numbers: nothing is taken for another number in silence, and nothing fails."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
+from tests.ui.test_traces_ui import save
+from tests.views import js
+
+BOX = "#sv-k input[type=number]"
+RANGE = "#sv-k input[type=range]"
+
+
+def test_the_nearest_allowed_number_by_hand():
+    given = [
+        ["99", 0, 32, 1],
+        ["-3", 0, 32, 1],
+        ["2.5", 0, 32, 1],
+        ["", 0, 32, 1],
+        ["abc", 0, 32, 1],
+        ["0.333", 0, 2, 0.05],
+    ]
+    assert js.run(["numbers.js"], "GIVEN.map((given) => allowed(...given))", given) == [32, 0, 3, None, None, 0.35]
+
+
+@pytest.mark.parametrize(
+    ("typed", "left", "said"),
+    [
+        ("", "4", "no number"),
+        ("99", "32", "99 is not one of them"),
+        ("-3", "0", "-3 is not"),
+        ("2.5", "3", "2.5 is not"),
+    ],
+)
+def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visit, typed, left, said):  # noqa: F811
+    box = visit.page.locator(BOX)
+    box.click()
+    box.fill(typed)
+    visit.page.wait_for_timeout(300)
+    assert visit.page.locator(RANGE).input_value() == "4"  # half typed is not heard
+    box.press("Tab")
+    visit.until("(v) => document.querySelector('#sv-k input[type=range]').value === v", left)
+    assert box.input_value() == left
+    visit.until("(w) => document.querySelector('.sv-say').textContent.endsWith(w)", f"so it stands at {left}.")
+    assert visit.say().startswith("K goes from 0 to 32 in whole numbers; ") and said in visit.say()
+    visit.press("step")
+    visit.wait_label("step 1 of 1")
+    visit.wait_state("Paused")
+    assert json.loads(save(visit)[1])["steps"][0]["settings"]["k"] == int(left)
+    assert visit.page.locator(".toast-body").count() == 0
+
+
+def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visit):  # noqa: F811
+    visit.page.locator(BOX).click()
+    visit.page.keyboard.press("Control+a")
+    visit.page.keyboard.press("Delete")
+    visit.page.keyboard.type("6")
+    visit.until("() => document.querySelector('#sv-k input[type=range]').value === '6'")
+    visit.page.keyboard.press("Backspace")
+    visit.page.evaluate("() => document.querySelector('#sv-play').click()")  # the box keeps the focus
+    visit.wait_state("Finished")
+    assert visit.output() == expected(k=6)
+
+
+def test_a_letter_in_a_box_changes_nothing(visit):  # noqa: F811
+    visit.page.locator(BOX).click()
+    visit.page.keyboard.press("Control+a")
+    visit.page.keyboard.type("abc")
+    visit.page.keyboard.press("Tab")
+    visit.until("() => document.querySelector('#sv-k input[type=number]').value === '4'")
+    assert visit.page.locator(RANGE).input_value() == "4"
+
+
+def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):  # noqa: F811
+    visit.open("Sampling and rule")
+    seed = visit.page.locator("#sv-seed input, #sv-seed textarea")
+    seed.fill("9007199254740993")
+    visit.press("step")
+    visit.wait_label("step 1 of 1")
+    visit.wait_state("Paused")
+    pair = visit.page.locator(".sv-pair")
+    assert (pair.text_content() or "").endswith("· seed 9007199254740993")
+    assert json.loads(save(visit)[1])["steps"][0]["settings"]["seed"] == 9007199254740993
+    for wrong in ("-1", "1.5", "99999999999999999999"):
+        seed.fill(wrong)
+        visit.press("step")
+        said = f"seed must be a whole number from 0 to 9,223,372,036,854,775,807; you gave {wrong}."
+        visit.until("(w) => document.querySelector('.sv-say').textContent === w", said)
+        assert visit.state() == "Not done"
+        assert visit.label() == "step 1 of 1"
+    seed.fill("")
+    visit.press("step")
+    visit.wait_state("Paused")
+    visit.until("() => !document.querySelector('.sv-pair').textContent.endsWith('740993')")
+    drawn = re.search(r"· seed (\d+)$", pair.text_content() or "")
+    assert drawn and json.loads(save(visit)[1])["steps"][0]["settings"]["seed"] == int(drawn[1])
+    assert visit.page.locator(".toast-body").count() == 0
