@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from specviz.engine import Run, start
+from specviz.engine import start
 from specviz.sampling import penalise
 from specviz.settings import RunSettings
+from specviz.state import Run
 from specviz.trace import BaselineRecord, Difference, StepRecord
 from specviz.verification import is_lossless
 

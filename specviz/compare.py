@@ -17,9 +17,9 @@ from specviz.drafting import STRATEGIES, make_ready
 from specviz.settings import RunSettings, SettingsError
 
 if TYPE_CHECKING:
-    from specviz.engine import Run
     from specviz.models.pair import Pair
     from specviz.models.where import Progress
+    from specviz.state import Run
     from specviz.trace import Trace
 
 ALONE = "target alone"

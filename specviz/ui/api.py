@@ -11,9 +11,9 @@ import gradio as gr
 
 from specviz import baseline, engine
 from specviz.drafting import STRATEGIES, make_ready
-from specviz.engine import Run
 from specviz.metrics.summary import summary
 from specviz.settings import RunSettings, SpecvizError, options_of
+from specviz.state import Run
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.views import wire

@@ -9,14 +9,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from specviz import baseline, calibration, engine
 from specviz.drafting import LENGTHS
 from specviz.models.describe import describe
 from specviz.records import Costs
 from specviz.settings import SpecvizError
-from specviz.ui.outlook import coming, stale
+from specviz.ui.frames import frame, message, read_so_far, resting
+from specviz.ui.outlook import stale
 from specviz.ui.shelf import Key, NotLoaded, Shelf
 from specviz.ui.standins import Choice, Workshop
 from specviz.ui.turns import Turns
@@ -24,9 +25,9 @@ from specviz.ui.visitors import Visitor
 from specviz.views import wire
 
 if TYPE_CHECKING:
-    from specviz.engine import Run
     from specviz.models.pair import Pair
     from specviz.records import StepRecord
+    from specviz.state import Run
 
 FRAME_S = 0.2
 """At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
@@ -112,13 +113,13 @@ class Drivers:
             visitor.adopt(begun)
             state, say, progress = "loading" if choice.wait else "playing", choice.say, choice.progress
             if len(begun.prompt_ids) > engine.CHUNK:
-                state, say, progress = "loading", f"Reading the prompt: {_read_so_far(begun)} …", 0.0
+                state, say, progress = "loading", f"Reading the prompt: {read_so_far(begun)} …", 0.0
             yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
         run = visitor.run
         assert run is not None
         if not (yield from self._read(visitor, me, run, "loading", "Reading the prompt:")):
             if visitor.run is run:
-                yield frame(visitor, state="paused", say=f"{_read_so_far(run)} of the prompt are read; Play goes on.")
+                yield frame(visitor, state="paused", say=f"{read_so_far(run)} of the prompt are read; Play goes on.")
             return
         sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
         others = self._others(visitor)
@@ -206,7 +207,7 @@ class Drivers:
                 return False
             if not run.read and visitor.run is shown:
                 share = run.places_read / len(run.prompt_ids)
-                yield frame(visitor, state=state, say=f"{what} {_read_so_far(run)} …", progress=share)
+                yield frame(visitor, state=state, say=f"{what} {read_so_far(run)} …", progress=share)
         return True
 
     def _price(self, visitor: Visitor, me: int, run: Run) -> Told[None]:
@@ -264,54 +265,10 @@ class Drivers:
         return self.turns.taken - visitor.turns
 
 
-def message(visitor: Visitor, content: dict[str, Any]) -> dict[str, Any]:
-    """`content` with the number of the message and the id of the run."""
-    return {"seq": visitor.next_seq(), "r": visitor.run_id or None, **content}
-
-
-def frame(visitor: Visitor, first: int | None = None, state: str = "paused", head: bool = False, **more: Any) -> str:
-    """One message: the steps from `first` on (none if None), and how things stand."""
-    return wire.pack(message(visitor, state_of(visitor, first, state, head=head)) | more)
-
-
-def state_of(
-    visitor: Visitor, first: int | None, state: str, most: int | None = None, head: bool = False
-) -> dict[str, Any]:
-    """The visitor's run from step `first` on, at most `most` of them, as the content of a frame; `head`: what it is."""
-    run = visitor.run
-    content: dict[str, Any] = {"m": "frame", "state": state}
-    if run is None:
-        return content
-    if head:
-        texts = tuple(run.pair.target.codec.show(i) for i in run.prompt_ids)
-        content["head"] = wire.head(
-            run_id=visitor.run_id,
-            prompt_ids=run.prompt_ids,
-            prompt_texts=texts,
-            pair=describe(run.pair),
-            seed=run.seed,
-            prefill_s=run.prefill_s,
-        )
-    if first is not None:
-        steps = run.steps[first : None if most is None else first + most]
-        content |= {"f": first, "s": [wire.step(step) for step in steps]}
-    more = {"hint": coming(visitor), "others": run.others}
-    return content | {"why": run.stop} | {name: value for name, value in more.items() if value}
-
-
-def resting(run: Run) -> str:
-    """State of a run that nobody drives."""
-    return "finished" if run.stop else "paused"
-
-
 def key_of(visitor: Visitor) -> Key:
     """Which pair this visitor asks for."""
     target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
     return target, draft, dtype
-
-
-def _read_so_far(run: Run) -> str:
-    return f"{run.places_read:,} of {len(run.prompt_ids):,} tokens"
 
 
 def _speed(visitor: Visitor) -> float:

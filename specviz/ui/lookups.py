@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from specviz.models.describe import describe
-from specviz.ui.drive import resting, state_of
+from specviz.ui.frames import resting, state_of
 from specviz.ui.shelf import Key, Shelf
 from specviz.ui.visitors import Visitors
 from specviz.views import wire

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from specviz.settings import RunSettings
 
 if TYPE_CHECKING:
-    from specviz.engine import Run
+    from specviz.state import Run
     from specviz.sweep import Outcome, Rows
 
 MAX_VISITORS = 32
