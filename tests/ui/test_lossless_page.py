@@ -49,10 +49,11 @@ def test_a_rule_that_changes_the_output_says_so_wherever_it_decided(chromium, op
     visit.choose("rule", "lenience (changes the output)")
     visit.page.locator("#sv-lenience").wait_for()
     visit.steps_one_by_one(2)
-    assert badge.is_visible() and "changes the output" in visit.card()
+    badge.wait_for()
+    visit.page.locator(".sv-card").get_by_text("changes the output").wait_for()
     badge.hover()
     visit.page.get_by_text("lenience decided in 2 of 2 steps").wait_for()
     visit.choose("rule", "token matching")
     visit.key("Home")
-    assert not badge.is_visible()
+    badge.wait_for(state="hidden")
     assert visit.faults == []
