@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from specviz.views import page as view_page
+from specviz.views import wire
 from tests.ui.test_page import PHONE, SCREEN, chromium, desk, lengthen, open_tab, visit  # noqa: F401
 
 RANGE = ".sv-race input[type=range]"
@@ -107,6 +109,39 @@ def test_above_temperature_0_texts_are_not_compared(visit):  # noqa: F811
     compared(visit, tokens=30, temperature=1)
     assert "two fair draws need not agree" in visit.page.locator(".sv-race").text_content()
     assert "✓ The target" not in visit.page.locator(".sv-race-outcome").text_content()
+
+
+def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):  # noqa: F811
+    """Drawn from made-up lanes: in float32, which tests run in, no two part."""
+
+    def lane(name, at, words, **more):
+        return {"name": name, "alone": name == "target alone", "at": at, "stop": "length", "in": True, **more,
+                "tok": [[[word, "a"]] for word in words]}  # fmt: skip
+
+    says = "Token 3 differs: 'x' here, 'c' alone; the target's logits are 1.000 and 1.125, margin 0.125, below 0.5: a near-tie."
+    lanes_ = [
+        lane("target alone", [100, 200, 300, 400], "abcd"),
+        lane("greedy", [50, 100, 150, 200], "abxy", held={"same": False, "place": 2, "says": says}),
+    ]
+    page = chromium.new_page(viewport=SCREEN)
+    page.set_content(f"<style>{view_page.css()}</style>{view_page.RACE_TEMPLATE}")
+    page.evaluate(
+        "([script, value]) => new Function('element', 'props', 'watch', script)(document.body, { value }, () => {})",
+        [view_page.race_script(), wire.pack({"lanes": lanes_, "note": "note"})],
+    )
+    # as wide as they are where there is no Gradio beside them: what counts is which are marked, and when
+    marked = "() => [...document.querySelectorAll('.sv-column')].map((c) => [...c.children].map((n) => n.matches('.sv-parted')))"
+    assert page.evaluate(marked) == [[False, False], [False, False], [True, True], [False, False]]
+    assert "greedy: 2.00× the target alone" in page.locator(".sv-race-outcome").text_content()
+    assert f"≠ {says}" in page.locator(".sv-race-outcome").text_content()
+    bar = page.locator(RANGE)
+    bar.evaluate("(node) => { node.value = 250; node.dispatchEvent(new Event('input')); }")
+    assert page.evaluate(marked) == [[False, False]] * 4  # the target's own third token is still to come
+    assert "✓ 2 the same" in page.locator(".sv-track-figures").last.text_content()
+    bar.evaluate("(node) => { node.value = 300; node.dispatchEvent(new Event('input')); }")
+    assert page.evaluate(marked)[2] == [True, True]
+    assert "≠ from token 3" in page.locator(".sv-track-figures").last.text_content()
+    page.close()
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
