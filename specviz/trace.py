@@ -144,6 +144,8 @@ def _object(text: str) -> dict[str, Any]:
     """What a trace's text holds. Raises TraceError where it never was one, or was cut."""
     try:
         data = json.loads(text, parse_constant=_refuse_constant)
+    except TraceError:  # a constant that is no number: a ValueError, too
+        raise
     except (ValueError, RecursionError) as error:
         log.info("a file is no JSON: %s: %s", type(error).__name__, error)
         raise TraceError(DAMAGED if text.lstrip().startswith(BEGINNING) else NO_TRACE) from error

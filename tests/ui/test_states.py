@@ -37,7 +37,7 @@ FOCUS = """() => {
 }"""
 
 
-def tab_through(visit, most=80):  # noqa: F811
+def tab_through(visit, most=120):  # noqa: F811
     """What the Tab key comes to, from the top of the page to its end."""
     visit.page.evaluate(
         """() => {
