@@ -112,7 +112,7 @@ function makeStatus(host, store, live, replaying) {
       if (pair.title !== notes) pair.title = notes;
       // a long sentence has the line for itself
       line.classList.toggle('sv-long', (f.say || '').length > 110);
-      const names = pairParts(shownPair(), shownPair() === store.head?.pair ? store.head.seed : '');
+      const names = pairParts(shownPair(), store.head && shownPair() === store.head.pair ? store.head.seed : '');
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);
