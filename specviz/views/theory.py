@@ -105,11 +105,16 @@ def figure(curve: Curve) -> go.Figure:
     return made
 
 
-def told(alpha: float, c: float, v: VerifyCost, whose: str) -> Html:
-    """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from."""
+def told(alpha: float, c: float, v: VerifyCost, whose: str, example: bool = False) -> Html:
+    """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from.
+
+    `example`: the values are nobody's, so that comes first and nothing is said in bold.
+    """
     needed = break_even_alpha(c, v)
     line = "" if needed is None else f"Some K pays from α = {needed:.2f} on."
     values = f"α = {alpha:.2f}, c = {c:.2f}, v(1) = {v(1):.2f}."
+    if example:
+        return room(says(Html(f"{html(whose)} {html(values)} For those: {html(verdict(alpha, c, v))} {html(line)}")))
     return room(says(Html(f"<strong>{html(verdict(alpha, c, v))}</strong> {html(line)} {html(whose)} {html(values)}")))
 
 

@@ -87,7 +87,9 @@ class Desk:
             try:
                 found = draw(self.on_screen(shown))
             except SpecvizError as error:
-                found = [str(error), *([gr.update()] * (len(told) - 1))]
+                # what explained another run must not stand below the sentence that there is none
+                rest = [gr.update(value="") if isinstance(part, gr.HTML) else gr.update() for part in told[1:]]
+                found = [str(error), *rest]
                 return found if len(told) > 1 else found[0]
             found = found if isinstance(found, list) else [found]
             found = found if say is None else ["", *found]

@@ -44,7 +44,10 @@ def look(trace: Trace, shelf: Shelf, turns: Turns) -> str:
     found = counterfactual(trace, guessing.guesses, KS, guessing.end_ids)
     costs = costs_of(trace, "greedy")
     return view.exact(
-        found, own_k(trace), costs, " ".join([_what(trace, pair), _check(trace, found, pair), _costs(costs)])
+        found,
+        own_k(trace),
+        costs,
+        " ".join([_what(trace, pair), _check(trace, found, pair), _costs(costs, _greedy(trace))]),
     )
 
 
@@ -63,9 +66,19 @@ def loaded(trace: Trace, shelf: Shelf) -> Pair:
     return max(names, key=lambda pair: describe(pair)["dtype"] == trace.pair.get("dtype"))
 
 
+def _greedy(trace: Trace) -> bool:
+    return any(step.strategy == "greedy" and step.tokens for step in trace.steps)
+
+
 def _what(trace: Trace, pair: Pair) -> str:
     name = pair.draft.name if pair.draft else ""
+    others = sorted({step.strategy for step in trace.steps} - {"greedy"})
     words = (
+        f"This run drafted with {' and '.join(others)}; the table is what greedy drafting by {name} would have done "
+        "instead, not what this run did. "
+        if others
+        else ""
+    ) + (
         f"Recomputed from the {len(trace.output_ids)} tokens of this run and what {name} guesses at each place of them, "
         "in one pass: greedy drafting of a fixed K at temperature 0, no run made again."
     )
@@ -105,7 +118,9 @@ def _estimate(trace: Trace) -> str:
     return view.estimate(alpha, tokens, len(trace.output_ids), costs, f"{words} {_costs(costs)}")
 
 
-def _costs(costs: Costs | None) -> str:
+def _costs(costs: Costs | None, greedy: bool = True) -> str:
+    if costs is None and not greedy:
+        return "What greedy drafting costs is not known from a run that drafted otherwise, so no speed-up is told."
     if costs is None:
         return "Press “Measure target alone”, and the speed-up to expect is shown too."
     v = ", ".join(f"v({places - 1}) = {ratio:.2f}" for places, ratio in costs.verify_cost[1:])

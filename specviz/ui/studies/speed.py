@@ -181,7 +181,8 @@ class Own:
         """The verdict, and whose values these are."""
         whose = "The run's own values." if shown.reach is not None else "Values of the sliders."
         if not self.known or "exact" not in self.known:
-            whose = "An example: this run's own values are not measured."
+            whose = "An example, not this run, whose own values are not all measured:"
+            return theory.told(shown.alpha, shown.c, shown.v, whose, example=True)
         return theory.told(shown.alpha, shown.c, shown.v, whose)
 
     def packed(self) -> str:
