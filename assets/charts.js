@@ -209,7 +209,14 @@ function makeCharts(host, store, settled) {
   // A chart that needs what has not been measured is not there.
   function reveal(chart) {
     const column = stepTable(store, store.shown, 1)[chart.meta.needs];
-    chart.box.hidden = !some(column[column.length - 1]);
+    const hide = !some(column[column.length - 1]);
+    if (chart.box.hidden === hide) return;
+    chart.box.hidden = hide;
+    requestAnimationFrame(fit); // those after it move to another column, which may be narrower
+  }
+
+  function fit() {
+    for (const chart of charts) if (chart.made && chart.plot.clientWidth) window.Plotly.Plots.resize(chart.plot);
   }
 
   function later() {
@@ -237,7 +244,7 @@ function makeCharts(host, store, settled) {
     // The component's width changes without the window's (a side bar opens): plotly does not see that by itself.
     resize() {
       if (!window.Plotly) return;
-      for (const chart of charts) if (chart.made && chart.plot.clientWidth) window.Plotly.Plots.resize(chart.plot);
+      fit();
       api.retheme();
     },
     retheme() { for (const chart of charts) chart.stale = true; api.soon(); },

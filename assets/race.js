@@ -108,7 +108,7 @@ function tell(over) {
   if (!over) return;
   const won = lanes.filter((lane) => lane.stop).sort((a, b) => a.end - b.end)[0], list = el('ul');
   const cut = lanes.some((lane) => !lane.stop);
-  add(outcome, el('p', 'sv-race-won', cut || !won ? 'The comparison was stopped: nobody finished.' : won.name + ' finished first: ' + plural(won.tokens, 'token') + ' in ' + seconds(won.end) + '.'));
+  add(outcome, el('p', 'sv-race-won', cut || !won ? 'The comparison was stopped: nobody finished.' : won.name + ' finished first of these ' + lanes.length + ': ' + plural(won.tokens, 'token') + ' in ' + seconds(won.end) + '.'));
   for (const lane of lanes) if (!lane.alone) add(list, el('li', '', verdict(lane)));
   outcome.append(list);
   if (!cut && lanes.some((lane) => lane.tokens !== alone.tokens)) add(outcome, el('p', 'sv-muted', 'The lanes wrote texts of different length: go by tokens per second, not by who was first.'));

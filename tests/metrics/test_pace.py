@@ -30,6 +30,14 @@ def test_costs_are_those_of_the_runs_own_steps_against_the_target_alone():
     assert found.explained().measured == found.main().speed_up
 
 
+def test_a_step_without_room_for_a_draft_is_no_drafter_that_found_nothing():
+    steps = run_of([(3, 3), (3, 1), (3, 0), (0, 0)])
+    asked = replace(steps[-1], settings=steps[0].settings, asked=None)
+    cut = pace(trace_of([*steps[:3], replace(asked, draft_stop="room")]))
+    found_nothing = pace(trace_of([*steps[:3], replace(asked, draft_stop="no match")]))
+    assert (cut.idle, cut.steps, found_nothing.idle, found_nothing.steps) == (0, 3, 1, 4)
+
+
 def test_without_the_target_alone_the_steps_without_a_draft_stand_in_and_no_speed_up_is_claimed():
     found = pace(trace_of(run_of([(3, 3), (0, 0), (0, 0), (0, 0), (3, 1), (3, 0)]), None))
     assert found.single_of == "its 3 steps without a draft" and found.cost_ratio == pytest.approx(10 / 3 / 40)

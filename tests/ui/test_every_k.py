@@ -87,3 +87,10 @@ def test_no_draft_model_is_a_sentence():
     trace = specviz.run(tiny_pair("ctx_t"), [1, 2, 3], replace(GREEDY, strategy="prompt lookup"))
     with pytest.raises(SpecvizError, match="no draft model"):
         look(trace, shelf, Turns())
+
+
+def test_a_run_that_drafted_otherwise_is_told_that_the_table_is_not_what_it_did(shelf):
+    table = look(made(strategy="prompt lookup"), shelf, Turns())
+    assert "This run drafted with prompt lookup; the table is what greedy drafting by" in table
+    assert "Measure target alone" not in table and "no speed-up is told" in table
+    assert "This run drafted with" not in look(made(), shelf, Turns())

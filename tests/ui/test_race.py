@@ -43,7 +43,7 @@ def test_a_race_is_played_paused_scrubbed_and_ends_with_a_verdict(visit):  # noq
     # it lies there with its outcome until it is played
     assert [seen for seen, _ in lanes(visit)] == [400, 400, 400]
     outcome = visit.page.locator(".sv-race-outcome")
-    assert re.search(r"finished first: 400 tokens in \d+\.\d\d s", outcome.text_content())
+    assert re.search(r"finished first of these \d+: 400 tokens in \d+\.\d\d s", outcome.text_content())
     assert (
         len(re.findall(r"\d\.\d\d× the target alone \([\d.]+ ÷ [\d.]+ tokens/s, measured\)", outcome.text_content()))
         == 2
