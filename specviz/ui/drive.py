@@ -107,7 +107,8 @@ class Drivers:
         if stale(visitor, pair):
             prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
             begun = yield from self._turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
-            if begun is None:
+            if begun is None or visitor.driver != me:  # reset or paused meanwhile: it is nobody's run
+                yield frame(visitor, state=resting(visitor.run) if visitor.run else "ready")
                 return
             # on screen before its prompt is read, which may take long: what was there is not this run's
             visitor.adopt(begun)
@@ -136,6 +137,8 @@ class Drivers:
                 time.sleep(min(pause, POLL_S))
                 continue
             yield from self._price(visitor, me, run)
+            if visitor.driver != me:
+                continue
             last_step = time.monotonic()
             step = yield from self._turn(visitor, me, one)
             made += step is not None
@@ -221,13 +224,14 @@ class Drivers:
         if settings.k == 0 or settings.strategy == "none" or name in run.costs:
             return
         if (found := calibration.known(run.pair, settings)) is None:
-            yield frame(
-                visitor, state="loading", say=f"Measuring once what drafting with {settings.strategy!r} costs here …"
-            )
+            say = f"Measuring once what drafting with {settings.strategy!r} costs here …"
+            yield frame(visitor, state="loading", say=say)
             slices = calibration.in_slices(run.pair, settings)
             while found is None and visitor.driver == me:
                 done = yield from self._turn(visitor, me, lambda: calibration.advance(slices))
                 found = done if isinstance(done, Costs) else None
+                if found is None and visitor.run is run:
+                    yield frame(visitor, state="loading", say=say, progress=done)
         if found is not None:
             run.costs[name] = found
 

@@ -360,6 +360,30 @@ def test_a_new_run_is_on_screen_at_once_and_says_how_far_its_prompt_is_read(driv
     assert reads[0] == "The target alone reads: 20 of 101 tokens …"
 
 
+def test_reset_while_a_run_is_begun_leaves_none(drivers, monkeypatch):
+    someone, begin = visitor(), engine.begin
+
+    def reset(*args):
+        someone.forget_run()
+        return begin(*args)
+
+    monkeypatch.setattr(engine, "begin", reset)
+    last = told(drivers.play(someone, float("inf")))[-1]
+    assert someone.run is None and "head" not in last and last["state"] == "ready"
+
+
+def test_pause_while_costs_are_measured_makes_no_step(drivers, monkeypatch):
+    fresh = Pair(table_model("paused", tiny.target_table()), table_model("draft", tiny.draft_table()))
+    monkeypatch.setattr(drivers.shelf, "_load", lambda *args, **more: fresh)
+    someone = visitor(strategy="greedy", draft_length="cost-aware", target="paused", draft="paused draft")
+    drive = drivers.play(someone, float("inf"))
+    while "Measuring once" not in (json.loads(next(drive)).get("say") or ""):
+        pass
+    next(drive)
+    someone.claim()
+    assert told(drive)[-1]["state"] == "paused" and not someone.run.steps and not someone.run.costs
+
+
 def test_reset_while_a_prompt_is_read_leaves_nothing_on_screen(drivers, monkeypatch):
     monkeypatch.setattr(engine, "CHUNK", 20)
     someone = visitor(prompt="w1 " * 101, target="ctx_t", draft="ctx_d")
@@ -451,11 +475,13 @@ def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monk
     fresh = Pair(table_model("fresh", tiny.target_table()), table_model("draft", tiny.draft_table()))
     monkeypatch.setattr(drivers.shelf, "_load", lambda *args, **more: fresh)
     someone = visitor(strategy="greedy", draft_length="cost-aware", target="fresh", draft="fresh draft")
-    drive, before = drivers.play(someone, 2), None
+    drive, before, shares = drivers.play(someone, 2), None, []
     for text in drive:
         if "Measuring once what drafting with 'greedy' costs" in (json.loads(text).get("say") or ""):
             assert json.loads(text)["state"] == "loading" and not someone.run.steps
-            before = drivers.turns.taken
+            before = drivers.turns.taken if before is None else before
+            shares.append(json.loads(text).get("progress"))
+    assert shares[0] is None and shares[1:] == sorted(shares[1:]) and len(shares) > 20
     # a turn for each pass and the end, then the steps, which measure nothing more
     assert drivers.turns.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
     assert someone.run.costs["greedy"] == calibration.known(fresh, someone.settings())
