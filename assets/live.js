@@ -174,7 +174,7 @@ function makeLive(store, view) {
     store.others = r.others || 0;
     store.text = r.text ?? null;
     why = r.stop;
-    const then = !aside ? 'press Play for a live one.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
+    const then = !aside ? 'press Play for a live one.' : still ? 'your run waits behind it.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
     setState('recording', (title ? '“' + title + '”, a recorded run — ' : 'This is a recording of a real run — ') + then);
     view.fresh();
     view.steps(store.n);

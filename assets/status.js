@@ -108,8 +108,6 @@ function makeStatus(host, store, live, replaying) {
       if (pill.dataset.state !== f.state) pill.dataset.state = f.state;
       setText(pill, STATES[f.state] || f.state);
       setText(words, f.say || '');
-      const notes = (store.head?.pair?.notes || models?.pair?.notes || []).join(' ');
-      if (pair.title !== notes) pair.title = notes;
       // a long sentence has the line for itself
       line.classList.toggle('sv-long', (f.say || '').length > 110);
       const names = pairParts(shownPair(), store.head && shownPair() === store.head.pair ? store.head.seed : '');

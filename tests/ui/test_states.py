@@ -272,6 +272,7 @@ def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):  # n
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
     reload(visit)
     visit.until("() => document.querySelector('.sv-say').textContent.includes('The prompt has changed')")
+    visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", PRESETS["Story"].prompt)
     visit.press("step")
     visit.wait_label("step 1 of 1")
     visit.wait_state("Paused")
