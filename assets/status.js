@@ -43,7 +43,8 @@ function makeStatus(host, store, live, replaying) {
   };
   add(host, add(line, pill, badge, words, back, pair), add(track, fill), voice);
   const shownPair = () => (store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
-  for (const node of [pill, pair]) node._tip = () => pairTip(shownPair());
+  const shownSeed = () => (store.head && shownPair() === store.head.pair ? store.head.seed : '');
+  for (const node of [pill, pair]) node._tip = () => pairTip(shownPair(), shownSeed());
   pair.tabIndex = 0;
   pair.setAttribute('role', 'note');
   let models = null, misses = 0, spoken = 0, spokenState = '', timer = 0, waitTimer = 0;
@@ -53,7 +54,8 @@ function makeStatus(host, store, live, replaying) {
     const f = settledOf(plain()), { note, hint } = live.facts();
     if (note) return { ...f, say: note };
     const hinted = hint && ['playing', 'waiting', 'paused', 'finished', 'recording'].includes(f.state);
-    return hinted ? { ...f, say: sentences(f.say, hint) } : f;
+    // of a finished run why it ended is enough beside it
+    return hinted ? { ...f, say: sentences((f.state === 'finished' && WHY[f.why]) || f.say, hint) } : f;
   }
 
   function settledOf(f) {
@@ -110,7 +112,7 @@ function makeStatus(host, store, live, replaying) {
       setText(words, f.say || '');
       // a long sentence has the line for itself
       line.classList.toggle('sv-long', (f.say || '').length > 110);
-      const names = pairParts(shownPair(), store.head && shownPair() === store.head.pair ? store.head.seed : '');
+      const names = pairParts(shownPair(), shownSeed());
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);

@@ -118,9 +118,9 @@ function pairParts(pair, seed) {
 }
 
 // What the line of models leaves out: notes, and what strategies draft with that have a draft of their own.
-function pairTip(pair) {
+function pairTip(pair, seed) {
   const own = Object.entries(pair?.drafted_with || {}).map(([strategy, what]) => strategy + ' drafts with ' + what);
-  return pair ? [pairParts(pair).join(' '), ...(pair.notes || []), ...own].filter(Boolean) : [];
+  return pair ? [pairParts(pair, seed).join(' '), ...(pair.notes || []), ...own].filter(Boolean) : [];
 }
 
 // Whole sentences one after the other, as a voice needs them.

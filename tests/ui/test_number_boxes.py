@@ -85,6 +85,8 @@ def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):  # noq
     pair = visit.page.locator(".sv-pair")
     assert (pair.text_content() or "").endswith("· seed 9007199254740993")
     assert json.loads(save(visit)[1])["steps"][0]["settings"]["seed"] == 9007199254740993
+    visit.page.locator(".sv-pill").hover()  # where a long sentence hides the models, too
+    visit.until("() => document.querySelector('.sv-tip').textContent.includes('· seed 9007199254740993')")
     for wrong in ("-1", "1.5", "99999999999999999999"):
         seed.fill(wrong)
         visit.press("step")
