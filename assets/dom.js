@@ -84,6 +84,22 @@ function niceCeil(x) {
 const isDark = () => document.body.classList.contains('dark') || !!element.closest('.dark');
 const calm = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
+function download(name, url) {
+  const link = el('a');
+  link.href = url;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+// A text as a file, made in the browser. A slow disk may ask for it for a while.
+function saveText(name, text, type) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  download(name, url);
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 // The clipboard is refused in some frames; a selected text area still copies.
 async function copyText(text) {
   try {

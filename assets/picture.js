@@ -20,14 +20,8 @@ function draw() {
   room.hidden = !told;
   room.classList.toggle('sv-no-plotly', !window.Plotly);
   if (!told || !window.Plotly || !room.clientWidth) return;
-  const dark = isDark(), style = getComputedStyle(room), rule = dark ? '#374151' : '#e3e7ed';
-  const { data, layout } = structuredClone(told.figure);
-  for (const trace of data) tint(trace, dark);
-  layout.font = { size: 12, family: style.fontFamily, color: style.color };
-  for (const axis of [layout.xaxis, layout.yaxis]) axis.gridcolor = rule;
-  layout.hoverlabel = { bgcolor: dark ? '#111827' : '#ffffff', bordercolor: rule, font: { color: style.color }, align: 'left' };
   plot.setAttribute('aria-label', told.says);
-  window.Plotly.react(plot, data, layout, { displayModeBar: false, responsive: true, doubleClick: false });
+  drawFigure(plot, told.figure, room, tint);
 }
 
 function receive(value) {
@@ -35,13 +29,7 @@ function receive(value) {
   draw();
 }
 
-let width = 0;
-new ResizeObserver(() => {
-  if (room.clientWidth === width) return;
-  width = room.clientWidth;
-  draw();
-}).observe(element);
-new MutationObserver(draw).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+redrawn(room, draw);
 
 watch('value', () => receive(props.value));
 receive(props.value);

@@ -2,7 +2,6 @@
 // link to where the controls stand. Recordings and files are drawn like any run; only the status line tells them apart.
 
 const MOST_BYTES = 20_000_000;
-const SAVED_FOR_MS = 60_000;
 
 function makeRuns(row, root, store, live) {
   const box = el('div', 'sv-runs'), panel = el('div', 'sv-runs-panel'), list = el('ul', 'sv-runs-list');
@@ -81,11 +80,7 @@ function makeRuns(row, root, store, live) {
       const from = store.recording ? live.source() : { r: store.run };
       const reply = from.text !== undefined ? { json: from.text, file: from.file } : await live.call('saved', from);
       if (reply.error) return live.tell(reply.error);
-      const link = el('a');
-      link.href = URL.createObjectURL(new Blob([reply.json], { type: 'application/json' }));
-      link.download = reply.file;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), SAVED_FOR_MS);
+      saveText(reply.file, reply.json, 'application/json');
       live.tell('Saved as ' + reply.file + '.');
     } catch { live.tell('The server cannot be reached, so the run cannot be saved now.'); }
   }

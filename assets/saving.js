@@ -1,14 +1,5 @@
 // What the visitor takes home from the charts: pictures and a table, made in the browser. And the switch of the x axis.
 
-function download(name, url) {
-  const link = el('a');
-  link.href = url;
-  link.download = name;
-  document.body.append(link);
-  link.click();
-  link.remove();
-}
-
 function saveButtons(chart) {
   const box = el('span', 'sv-saves');
   for (const kind of ['png', 'svg']) {
@@ -57,9 +48,7 @@ function chartTools(store, onAxis) {
   try { kept = localStorage.getItem('specviz.axis'); } catch { /* same */ }
   set(kept in buttons ? kept : 'steps');
   const csv = button('', 'Steps to CSV', 'Steps to CSV', () => {
-    const url = URL.createObjectURL(new Blob([stepsCsv(store)], { type: 'text/csv;charset=utf-8' }));
-    download('specviz-steps.csv', url);
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    saveText('specviz-steps.csv', stepsCsv(store), 'text/csv;charset=utf-8');
   });
   csv._tip = () => ['Steps to CSV', 'One row for each of ' + plural(store.n, 'step') + ': settings, counts, times; units in the header.'];
   return add(row, add(pick, el('span', 'sv-muted', 'x axis '), buttons.steps, buttons.tokens), csv);

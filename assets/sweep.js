@@ -9,15 +9,7 @@ let told = { pictures: [] }, plots = [];
 
 const FILES = [['CSV', 'csv', 'text/csv'], ['JSON lines', 'jsonl', 'application/jsonl']];
 for (const [name, kind, type] of FILES) {
-  files.append(button('', 'Save as ' + name, '', () => {
-    const url = URL.createObjectURL(new Blob([told[kind]], { type: type + ';charset=utf-8' })), link = el('a');
-    link.href = url;
-    link.download = 'specviz-sweep.' + kind;
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  }));
+  files.append(button('', 'Save as ' + name, '', () => saveText('specviz-sweep.' + kind, told[kind], type + ';charset=utf-8')));
 }
 
 const faded = (colour) => colour + '33';
@@ -34,15 +26,7 @@ function tint(trace, dark) {
 
 function draw() {
   if (!window.Plotly || !room.clientWidth) return;
-  const dark = isDark(), style = getComputedStyle(room), rule = dark ? '#374151' : '#e3e7ed';
-  told.pictures.forEach(({ figure }, i) => {
-    const { data, layout } = structuredClone(figure);
-    for (const trace of data) tint(trace, dark);
-    layout.font = { size: 12, family: style.fontFamily, color: style.color };
-    for (const axis of [layout.xaxis, layout.yaxis]) axis.gridcolor = rule;
-    layout.hoverlabel = { ...layout.hoverlabel, bgcolor: dark ? '#111827' : '#ffffff', bordercolor: rule, font: { color: style.color } };
-    window.Plotly.react(plots[i], data, layout, { displayModeBar: false, responsive: true, doubleClick: false });
-  });
+  told.pictures.forEach(({ figure }, i) => drawFigure(plots[i], figure, room, tint));
 }
 
 function receive(value) {
@@ -61,13 +45,7 @@ function receive(value) {
   draw();
 }
 
-let width = 0;
-new ResizeObserver(() => {
-  if (room.clientWidth === width) return;
-  width = room.clientWidth;
-  draw();
-}).observe(room);
-new MutationObserver(draw).observe(document.body, { attributes: true, attributeFilter: ['class'] });
+redrawn(room, draw);
 
 watch('value', () => receive(props.value));
 receive(props.value);

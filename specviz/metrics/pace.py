@@ -92,9 +92,9 @@ def pace(trace: Trace) -> Pace:
     drafting = [step for step in trace.steps if step.tokens]
     strategy = drafting[-1].strategy if drafting else ""
     mine = [step for step in drafting if step.strategy == strategy]
+    asked = [step for step in trace.steps if step.strategy == strategy and step.k > 0] if drafting else []
     # a step near the limit had no room for a draft: that is no drafter that found nothing
-    could = [step for step in trace.steps if step.tokens or step.draft_stop not in ("room", "none")]
-    asked = [step for step in could if step.strategy == strategy and step.k > 0] if drafting else []
+    could = [step for step in asked if step.tokens or step.draft_stop != "room"]
     counts = count(mine)
     single, of = _single(trace)
     verify_cost = _verify_cost(mine, single)
@@ -110,8 +110,8 @@ def pace(trace: Trace) -> Pace:
         k=_usual_k(mine),
         reach=verify_cost[-1][0] - 1,
         tree=any(step.depth != len(step.tokens) for step in mine),
-        idle=sum(not step.tokens for step in asked),
-        steps=len(asked),
+        idle=sum(not step.tokens for step in could),
+        steps=len(could),
         points=_points(asked, trace.baseline.tokens_per_s if trace.baseline else None),
     )
 

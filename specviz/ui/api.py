@@ -29,9 +29,7 @@ def make_endpoints(shelf: Shelf, turns: Turns) -> dict[str, Callable[..., Any]]:
         target, draft, dtype = (str(asked[name] or "") for name in ("target", "draft", "dtype"))
         loading = shelf.again((target, draft, dtype))
         loading.done.wait()
-        if loading.pair is None:
-            raise SpecvizError(loading.say)
-        pair = loading.pair
+        pair = loading.arrived()
         strategy = STRATEGIES.get(settings.strategy)
         if strategy is not None and strategy.fits(pair) is None:
             make_ready(pair, settings.strategy)  # here and not in a turn, which would keep everybody waiting

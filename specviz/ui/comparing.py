@@ -69,8 +69,7 @@ class Comparing:
         loading = self.shelf.again(key_of(visitor))
         while not loading.done.wait(0.2):
             yield Seen(loading.say)
-        if (pair := loading.pair) is None:
-            raise SpecvizError(loading.say)
+        pair = loading.arrived()
         fits, refused = sorted_by_fit(pair, strategies)
         if not fits:
             raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")

@@ -197,10 +197,9 @@ class Drivers:
             if (now := f"{wanted.say} {wanted.progress}") != told:
                 told = now
                 yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
-        if wanted.pair is None:
-            raise NotLoaded(wanted.say, wanted.crashed)
+        pair = wanted.arrived()
         visitor.worked = key_of(visitor)
-        return wanted.pair
+        return pair
 
     def _read(self, visitor: Visitor, me: int, run: Run, state: str, what: str) -> Told[bool]:
         """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim."""

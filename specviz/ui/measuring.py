@@ -66,9 +66,7 @@ class Measuring:
                 if not go_on():
                     return False
                 yield loading.say
-            if loading.pair is None:
-                raise SpecvizError(loading.say)
-            pair = loading.pair
+            pair = loading.arrived()
         if not _same(trace.pair, pair):
             names = " ← ".join(str(trace.pair.get(name)) for name in ("target", "draft") if trace.pair.get(name))
             kind = " in ".join(str(trace.pair.get(name)) for name in ("device", "dtype"))

@@ -42,6 +42,12 @@ class Loading:
     crashed: bool = False
     done: threading.Event = field(default_factory=threading.Event)
 
+    def arrived(self) -> Pair:
+        """The pair, once `done` is set. Raises NotLoaded where it could not be loaded."""
+        if self.pair is None:
+            raise NotLoaded(self.say, self.crashed)
+        return self.pair
+
 
 class NotLoaded(SpecvizError):
     """The wanted pair could not be loaded. `crashed`: by a fault of the program, not of the wish."""

@@ -94,8 +94,7 @@ class Sweeping:
         loading = self.shelf.again(key_of(visitor))
         while not loading.done.wait(0.2):
             yield Seen(view.progress(0, 0, 0, loading.say))
-        if (pair := loading.pair) is None:
-            raise SpecvizError(loading.say)
+        pair = loading.arrived()
         fits, refused = sorted_by_fit(pair, choice.strategies)
         if not fits:
             raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")

@@ -7,8 +7,9 @@ marks are the palette's. Pure: (table, traces) → HTML, everything escaped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
+from typing import Any
 
 import pandas as pd
 
@@ -46,7 +47,10 @@ def html(found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: 
         return ""
     best = found.loc[found["lane"] != alone, "speed_up"].max() if ended else float("nan")
     head = "".join(f'<th scope="col" title="{escape(says)}">{name}</th>' for name, says in COLUMNS.values())
-    rows = "".join(_row(row, best) for row in found.to_dict("records"))
+    rows = "".join(
+        row(str(lane["lane"]), [cell(lane, name) for name in COLUMNS], lane["speed_up"], best)
+        for lane in found.to_dict("records")
+    )
     strips = "".join(strip(name, trace, alone) for name, trace in traces.items())
     return (
         f'<div class="sv-comparison"><p class="sv-compare-says">{escape(heading)}</p>'
@@ -58,16 +62,16 @@ def html(found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: 
     )
 
 
-def _row(row: Mapping[str, object], best: float) -> str:
-    cells = "".join(f"<td>{_cell(row, name)}</td>" for name in COLUMNS)
-    fastest = not pd.isna(best) and not pd.isna(row["speed_up"]) and row["speed_up"] == best
+def row(name: str, cells: Iterable[str], speed_up: Any, best: Any) -> str:
+    """A line of a table of lanes; the one whose speed-up is the best carries a mark. `cells` are HTML, `name` is not."""
+    fastest = not pd.isna(best) and not pd.isna(speed_up) and speed_up == best
     mark = " <b>fastest</b>" if fastest else ""
-    return (
-        f'<tr{" class=sv-fastest" if fastest else ""}><th scope="row">{escape(str(row["lane"]))}{mark}</th>{cells}</tr>'
-    )
+    body = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr{" class=sv-fastest" if fastest else ""}><th scope="row">{escape(name)}{mark}</th>{body}</tr>'
 
 
-def _cell(row: Mapping[str, object], name: str) -> str:
+def cell(row: Mapping[Any, Any], name: str, more: str = "") -> str:
+    """A figure of `metrics.comparison.table` with its denominator, and `more` (text) behind that; a gap for NA."""
     value = row[name]
     if pd.isna(value):
         return "–"
@@ -78,10 +82,10 @@ def _cell(row: Mapping[str, object], name: str) -> str:
         "drafted_share": f"of {row['drafted']}",
         "mean_draft_length": f"{row['drafted']} in {row['target_passes']}",
         "block_efficiency": f"{row['tokens']} in {row['target_passes']}",
-    }.get(name)
-    form = {"tokens_per_s": ".1f", "speed_up": ".2f", "cost_ratio": ".2f", "verify_ratio": ".2f"}.get(name, ".2f")
-    sign = "×" if name == "speed_up" else ""
-    return f"{format(value, form)}{sign}" + (f" <small>({over})</small>" if over else "")
+    }.get(name, "")
+    form = ".1f" if name.endswith("tokens_per_s") else ".2f"
+    small = "; ".join(part for part in (over, more) if part)
+    return f"{value:{form}}{'×' if name == 'speed_up' else ''}" + (f" <small>({small})</small>" if small else "")
 
 
 def strip(name: str, trace: Trace, alone: str) -> str:

@@ -44,13 +44,13 @@ SCRIPTS = (
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
-PICTURE_SCRIPTS = ("dom.js", "picture.js")
+PICTURE_SCRIPTS = ("dom.js", "figure.js", "picture.js")
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 RACE_SCRIPTS = ("dom.js", "lanes.js", "race.js")
 """The race of a comparison, a view of its own."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
-SWEEP_SCRIPTS = ("dom.js", "sweep.js")
+SWEEP_SCRIPTS = ("dom.js", "figure.js", "sweep.js")
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from specviz.views import comparison
 from specviz.views.palette import ABOVE, BELOW, EVEN, ON_SCALE, ROLES, SERIES
 
 DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "triangle-up", "x")
@@ -141,7 +142,6 @@ def _dress(figure: go.Figure, x: str, y: str, height: int) -> None:
         height=height,
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        hoverlabel={"align": "left"},
         dragmode=False,
         showlegend=False,
     )
@@ -164,7 +164,8 @@ def _number(line: Mapping[str, Any] | None, column: str) -> float | None:
 def _note(line: Mapping[str, Any] | None) -> str:
     if line is None:
         return "not measured"
-    alpha = f"α {_cell(line, 'acceptance_rate')}".replace("<small>", "").replace("</small>", "")
+    rate = comparison.cell(line, "acceptance_rate", _within(line, "acceptance_rate"))
+    alpha = f"α {rate}".replace("<small>", "").replace("</small>", "")
     rates = f"τ {_plain(line, 'block_efficiency')}, {_plain(line, 'tokens_per_s')} tokens/s"
     return f"{_plain(line, 'speed_up')}<br>{alpha}<br>{rates}"
 
@@ -213,31 +214,15 @@ def html(found: pd.DataFrame, note: str) -> str:
 
 
 def _row(line: Mapping[Any, Any], several: bool, best: Any) -> str:
-    fastest = not pd.isna(best) and not pd.isna(line["speed_up"]) and line["speed_up"] == best
     cells = [f"{line['k']}", *([f"{line['temperature']:g}"] if several else [])]
-    cells += [_cell(line, column) for column in COLUMNS] + [f"{line['prompts']} of {line['prompts_wanted']}"]
-    mark = " <b>fastest</b>" if fastest else ""
-    body = "".join(f"<td>{cell}</td>" for cell in cells)
-    return (
-        f'<tr{" class=sv-fastest" if fastest else ""}><th scope="row">{escape(line["strategy"])}{mark}</th>{body}</tr>'
+    cells += [comparison.cell(line, column, _within(line, column)) for column in COLUMNS]
+    return comparison.row(
+        line["strategy"], [*cells, f"{line['prompts']} of {line['prompts_wanted']}"], line["speed_up"], best
     )
 
 
-def _cell(line: Mapping[Any, Any], column: str) -> str:
-    value = line[column]
-    if pd.isna(value):
-        return "–"
-    if column == "same":
-        return "✓ yes" if value else "✗ no"
-    over = {
-        "acceptance_rate": f"{line['accepted']} of {line['tested']}",
-        "drafted_share": f"of {line['drafted']}",
-        "block_efficiency": f"{line['tokens']} in {line['target_passes']}",
-    }.get(column, "")
-    form = ".1f" if column.endswith("tokens_per_s") else ".2f"
-    interval = _interval(line, column) if f"{column}_low" in line else ""
-    small = "; ".join(part for part in (over, interval) if part)
-    return f"{value:{form}}{'×' if column == 'speed_up' else ''}" + (f" <small>({small})</small>" if small else "")
+def _within(line: Mapping[Any, Any], column: str) -> str:
+    return _interval(line, column) if f"{column}_low" in line else ""
 
 
 def csv(found: pd.DataFrame) -> str:

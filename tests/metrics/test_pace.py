@@ -93,3 +93,13 @@ def test_every_recording_can_be_explained(name):
     parts = found.explained()
     product = parts.textbook * parts.verification * parts.dependence * parts.overhead
     assert found.known and product == pytest.approx(found.main().speed_up)
+
+
+@pytest.mark.parametrize("name", gallery.present())
+def test_the_measured_speed_up_of_a_run_of_one_k_is_that_of_all_its_steps(name):
+    trace = gallery.read(name)
+    if len({step.k for step in trace.steps}) == 1 and trace.baseline:
+        seconds = sum(step.step_s for step in trace.steps)
+        whole = len(trace.output_ids) / seconds / trace.baseline.tokens_per_s
+        assert pace(trace).main().speed_up == pytest.approx(whole)
+        assert pace(trace).main().steps == len(trace.steps)

@@ -83,17 +83,18 @@ class Desk:
         told = told if say is None else [say, *told]
         hidden, name = gr.Textbox(visible=False), f"study {unfolded.elem_id}"
 
+        def put(values: list[Any]) -> Any:
+            return values if len(told) > 1 else values[0]  # Gradio takes a list of one for a value
+
         def look(shown: str) -> Any:
             try:
                 found = draw(self.on_screen(shown))
             except SpecvizError as error:
                 # what explained another run must not stand below the sentence that there is none
                 rest = [gr.update(value="") if isinstance(part, gr.HTML) else gr.update() for part in told[1:]]
-                found = [str(error), *rest]
-                return found if len(told) > 1 else found[0]
+                return put([str(error), *rest])
             found = found if isinstance(found, list) else [found]
-            found = found if say is None else ["", *found]
-            return found if len(told) > 1 else found[0]
+            return put(found if say is None else ["", *found])
 
         def open_(shown: str, request: gr.Request) -> Any:
             self.visitor(request).unfolded.add(name)
@@ -105,7 +106,7 @@ class Desk:
         def rested(shown: str, request: gr.Request) -> Any:
             if name in self.visitor(request).unfolded:
                 return look(shown)
-            return [gr.update()] * len(told) if len(told) > 1 else gr.update()
+            return put([gr.update()] * len(told))
 
         unfolded.expand(open_, hidden, told, js=SHOWN_JS, **self.quick)
         unfolded.collapse(close, None, None, **self.quick)
