@@ -14,11 +14,9 @@ guess the drafter goes on from a text that nobody has, and could end its draft e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from statistics import mean, median
 
-from specviz.metrics.rates import Counts, count
-from specviz.metrics.theory import expected_tokens, interpolated
-from specviz.records import Costs
+from specviz.metrics.rates import Counts
+from specviz.metrics.theory import VerifyCost
 from specviz.trace import Trace
 
 Guess = int | None
@@ -96,39 +94,6 @@ def own_k(trace: Trace) -> int | None:
     return k if strategy == "greedy" and policy == "fixed" and k else None
 
 
-def estimated(trace: Trace, ks: Iterable[int]) -> tuple[float, dict[int, float]] | None:
-    """(α, tokens a pass at each K) after the formula of independent tests; None where nothing was drafted.
-
-    For runs above temperature 0, of which only an estimate can be had: another K meets other coins, and another text. α
-    is the mean overlap of the places that were drafted for, where one draw was tested at each; else accepted of tested.
-    """
-    drawn = (place for step in trace.steps if step.strategy == "sampling" for place in step.places)
-    overlaps = [place.overlap for place in drawn if place.overlap is not None]
-    alpha = mean(overlaps) if overlaps else count(trace.steps).acceptance_rate.value
-    if alpha is None:
-        return None
-    alpha = min(1.0, max(0.0, alpha))
-    return alpha, {k: expected_tokens(alpha, k) for k in ks}
-
-
-def costs_of(trace: Trace, strategy: str) -> Costs | None:
-    """c and v(K) for `strategy` as far as this trace knows them, or None.
-
-    The costs it was decided by (`Trace.costs`); else medians of its own steps over those of the target alone beside it,
-    with a straight line between the two numbers of places that were measured.
-    """
-    if strategy in trace.costs:
-        return trace.costs[strategy]
-    own = [step for step in trace.steps if step.strategy == strategy and step.depth]
-    if trace.baseline is None or not own or not (single := median(trace.baseline.step_s or (0,))):
-        return None
-    c = median(step.draft_s / step.depth for step in own) / single
-    usual = median(step.depth for step in own)
-    passes = [step.verify_s for step in own if step.depth == usual] or [step.verify_s for step in own]
-    return Costs(c, ((1, 1.0), (round(usual) + 1, max(1.0, median(passes) / single))))
-
-
-def expected_speed_up(tokens_a_pass: float, drafted_a_pass: float, costs: Costs) -> float:
+def expected_speed_up(tokens_a_pass: float, drafted_a_pass: float, c: float, v: VerifyCost) -> float:
     """τ ÷ (drafted · c + v(drafted)): what theory expects of a run with these averages, never a measurement."""
-    v = interpolated(costs.verify_cost)(round(drafted_a_pass))
-    return tokens_a_pass / (drafted_a_pass * costs.cost_ratio + v)
+    return tokens_a_pass / (drafted_a_pass * c + v(round(drafted_a_pass)))

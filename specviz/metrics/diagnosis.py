@@ -13,11 +13,19 @@ from typing import Literal
 
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Rate
-from specviz.metrics.theory import VerifyCost, best_k, break_even_alpha, speed_up
+from specviz.metrics.theory import Short, VerifyCost, best_k, break_even_alpha, free, speed_up
 from specviz.settings import MAX_K
 
 Cause = Literal[
-    "slow draft", "low agreement", "dear verification", "long draft", "short draft", "overhead", "none", "unknown"
+    "slow draft",
+    "low agreement",
+    "dear verification",
+    "long draft",
+    "nothing found",
+    "short draft",
+    "overhead",
+    "none",
+    "unknown",
 ]
 
 SELDOM = 0.5
@@ -41,21 +49,19 @@ class Finding:
 
 def diagnose(found: Pace) -> list[Finding]:
     """At least one finding; "none" alone where nothing stands out, "unknown" where too little is measured."""
-    alpha, c, v = found.alpha.value, found.cost_ratio, found.v
     if missing := _missing(found):
         return [missing]
-    assert alpha is not None and c is not None and v is not None
-    k = found.k
-    now = speed_up(alpha, k, c, v)
+    theory = Theory.of(found)
     findings = [
-        *_slow_draft(found.alpha, alpha, c),
-        *_low_agreement(found.alpha, alpha, k, c, v),
-        *_dear_verification(alpha, k, c, v, found.tree),
-        *_long_draft(alpha, k, c, v, now),
-        *_short_draft(alpha, k, c, v, now, found),
+        *_slow_draft(found.alpha, theory),
+        *_low_agreement(found, theory),
+        *_dear_verification(found, theory),
+        *_long_draft(found, theory),
+        *_nothing_found(found, theory),
+        *_short_draft(found, theory),
         *_overhead(found),
     ]
-    return sorted(findings, key=lambda f: -f.cost) or [_nothing(found, now)]
+    return sorted(findings, key=lambda f: -f.cost) or [_nothing(found, theory)]
 
 
 def headline(found: Pace) -> str:
@@ -89,7 +95,33 @@ def _missing(found: Pace) -> Finding | None:
     return Finding("unknown", "Not enough measured to say", seen[0].upper() + seen[1:], "")
 
 
-def _slow_draft(rate: Rate, alpha: float, c: float) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class Theory:
+    """The formula with one run's values. Example: ``Theory.of(found).at(4)`` is the speed-up to expect at K = 4."""
+
+    alpha: float
+    c: float
+    v: VerifyCost
+    short: Short
+
+    @classmethod
+    def of(cls, found: Pace) -> Theory:
+        """Of a run that is `known`."""
+        alpha, c, v = found.alpha.value, found.cost_ratio, found.v
+        assert alpha is not None and c is not None and v is not None
+        return cls(alpha, c, v, found.short)
+
+    def at(self, k: int, alpha: float | None = None) -> float:
+        """Speed-up to expect at this K."""
+        return speed_up(self.alpha if alpha is None else alpha, k, self.c, self.v, self.short)
+
+    def best(self) -> int:
+        """The K that promises most."""
+        return best_k(self.alpha, self.c, self.v, MAX_K, self.short)
+
+
+def _slow_draft(rate: Rate, theory: Theory) -> list[Finding]:
+    alpha, c = theory.alpha, theory.c
     if alpha > c:
         return []
     lost = 1 - (1 + alpha) / (1 + c)
@@ -105,29 +137,30 @@ def _slow_draft(rate: Rate, alpha: float, c: float) -> list[Finding]:
     ]
 
 
-def _low_agreement(rate: Rate, alpha: float, k: int, c: float, v: VerifyCost) -> list[Finding]:
-    if alpha >= SELDOM:
+def _low_agreement(found: Pace, theory: Theory) -> list[Finding]:
+    if theory.alpha >= SELDOM:
         return []
-    needed = break_even_alpha(c, v)
+    needed = break_even_alpha(theory.c, theory.v)
     line = "" if needed is None else f" Some K pays from α = {needed:.2f} on."
     return [
         Finding(
             "low agreement",
             "The draft seldom agrees",
-            f"Only α = {rate} of the tested tokens were kept, at c = {c:.2f}.{line}",
+            f"Only α = {found.alpha} of the tested tokens were kept, at c = {theory.c:.2f}.{line}",
             "Choose a draft that was made for this target (the same family, or distilled from it); a lower temperature or a "
             "more predictable prompt helps, too.",
-            1 - speed_up(alpha, k, c, v) / speed_up(SELDOM, k, c, v),
+            1 - theory.at(found.k) / theory.at(found.k, SELDOM),
         )
     ]
 
 
-def _dear_verification(alpha: float, k: int, c: float, v: VerifyCost, tree: bool) -> list[Finding]:
-    textbook, real = speed_up(alpha, k, c), speed_up(alpha, k, c, v)
+def _dear_verification(found: Pace, theory: Theory) -> list[Finding]:
+    k, v = found.k, theory.v
+    textbook, real = speed_up(theory.alpha, k, theory.c, free, theory.short), theory.at(k)
     lost = 1 - real / textbook
     if lost < 2 * NOTABLE:
         return []
-    draft = f"a tree {k} deep" if tree else f"{k} drafted tokens"
+    draft = f"a tree {k} deep" if found.tree else f"{k} drafted tokens"
     eats = ": the whole gain" if textbook > 1 >= real else ""
     return [
         Finding(
@@ -142,35 +175,42 @@ def _dear_verification(alpha: float, k: int, c: float, v: VerifyCost, tree: bool
     ]
 
 
-def _long_draft(alpha: float, k: int, c: float, v: VerifyCost, now: float) -> list[Finding]:
-    best = best_k(alpha, c, v, MAX_K)
-    then = speed_up(alpha, best, c, v)
+def _long_draft(found: Pace, theory: Theory) -> list[Finding]:
+    k, best, now = found.k, theory.best(), theory.at(found.k)
+    then = theory.at(best)
     if not 0 < best < k or 1 - now / then < NOTABLE:
         return []
     return [
         Finding(
             "long draft",
             "K is too large",
-            f"At α = {alpha:.2f} few drafts of {k} survive: K = {k} promises {now:.2f}×, K = {best} promises {then:.2f}×.",
+            f"At α = {theory.alpha:.2f} few drafts of {k} survive: K = {k} promises {now:.2f}×, K = {best} promises "
+            f"{then:.2f}×.",
             f"Set K to {best}, or the draft length to cost-aware.",
             1 - now / then,
         )
     ]
 
 
-def _short_draft(alpha: float, k: int, c: float, v: VerifyCost, now: float, found: Pace) -> list[Finding]:
-    if found.idle > NOTABLE * found.steps:
-        return [
-            Finding(
-                "short draft",
-                "Often nothing was drafted",
-                f"{found.idle} of {found.steps} steps found nothing to draft and made one token, as the target alone does.",
-                "A strategy with a model behind it always drafts; looked-up drafts need a text that repeats itself.",
-                found.idle / found.steps * (1 - 1 / now) if now > 1 else 0.0,
-            )
-        ]
-    best = best_k(alpha, c, v, MAX_K)
-    then = speed_up(alpha, best, c, v)
+def _nothing_found(found: Pace, theory: Theory) -> list[Finding]:
+    if found.idle <= NOTABLE * found.steps:
+        return []
+    always, now = speed_up(theory.alpha, found.k, theory.c, theory.v), theory.at(found.k)
+    gain = f" That turns {always:.2f}× into {now:.2f}×." if always > now else ""
+    return [
+        Finding(
+            "nothing found",
+            "Often nothing was drafted",
+            f"{found.idle} of {found.steps} steps found nothing to draft and made one token, as the target alone does.{gain}",
+            "A strategy with a model behind it always drafts; looked-up drafts need a text that repeats itself.",
+            max(0.0, 1 - now / always),
+        )
+    ]
+
+
+def _short_draft(found: Pace, theory: Theory) -> list[Finding]:
+    k, best, now = found.k, theory.best(), theory.at(found.k)
+    then = theory.at(best)
     if best <= k or 1 - now / then < NOTABLE:
         return []
     return [
@@ -190,27 +230,25 @@ def _guessed(found: Pace, k: int) -> str:
 
 def _overhead(found: Pace) -> list[Finding]:
     parts = found.explained()
-    if parts is None or parts.overhead > 1 - 3 * NOTABLE or found.idle > NOTABLE * found.steps:
+    if parts is None or parts.overhead > 1 - NOTABLE:
         return []
     return [
         Finding(
             "overhead",
             "Slower than its own costs explain",
             f"By α, c and v {parts.measured / parts.overhead:.2f}× was to be expected, {parts.measured:.2f}× was measured.",
-            "The machine may have been busy with something else meanwhile: measure again when it is quiet. In short runs "
-            "the last steps, which have no room to draft, weigh more.",
+            "The loop around the models takes time of its own, and the machine may have been busy with something else "
+            "meanwhile: measure again when it is quiet.",
             1 - parts.overhead,
         )
     ]
 
 
-def _nothing(found: Pace, now: float) -> Finding:
-    assert found.alpha.value is not None and found.cost_ratio is not None and found.v is not None
-    best = best_k(found.alpha.value, found.cost_ratio, found.v, MAX_K)
+def _nothing(found: Pace, theory: Theory) -> Finding:
     return Finding(
         "none",
         "Nothing stands out",
-        f"α = {found.alpha}, c = {found.cost_ratio:.2f}, v({found.k}) = {found.v(found.k):.2f}: "
-        f"{now:.2f}× is to be expected at K = {found.k}, and K = {best} is best.",
+        f"α = {found.alpha}, c = {theory.c:.2f}, v({found.k}) = {theory.v(found.k):.2f}: "
+        f"{theory.at(found.k):.2f}× is to be expected at K = {found.k}, and K = {theory.best()} is best.",
         "",
     )

@@ -15,13 +15,15 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from specviz.metrics.rates import Rate, count
-from specviz.metrics.theory import Breakdown, VerifyCost, breakdown, interpolated
+from specviz.metrics.theory import Breakdown, Short, VerifyCost, breakdown, interpolated
 from specviz.records import Costs, StepRecord
 from specviz.trace import Trace
 
 FEWEST = 3
 """Steps at one depth that make a median worth calling measured."""
 FIXED = "fixed"
+AS_ASKED = ("k", "confidence", "none")
+"""Why drafting ends where nothing stood in its way: as many as asked, a policy that had enough, or none asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,10 @@ class Pace:
     ratio) from (1, 1.0) on, never falling. `single_s`: a target pass over one place, in seconds, and `single_of` what it
     was taken from. `source`: where c and v come from, for the page. `k`: the K that most steps were set to, or their mean
     depth where it was chosen step by step. `reach`: v is measured up to this K. `tree`: whether drafts were trees.
-    `idle`: steps that were asked to draft and did not. `steps`: those that count.
+    `idle`: steps that were asked to draft and found nothing, of the `steps` that had room for a draft. `short`: drafts
+    that ended before their K for another reason than being told to, the idle ones and those without room among them, as
+    shares of all steps. `raised`: (depth, ratio) where v came out lower than of fewer places or than 1, which is noise,
+    and so stands higher in `verify_cost`.
     """
 
     strategy: str
@@ -60,6 +65,8 @@ class Pace:
     idle: int
     steps: int
     points: tuple[Point, ...]
+    short: Short = ()
+    raised: tuple[tuple[int, float], ...] = ()
 
     @property
     def v(self) -> VerifyCost | None:
@@ -83,21 +90,22 @@ class Pace:
         # places that were never tested go on as the last one that was
         places = list(self.by_place[:k]) or [alpha]
         return breakdown(
-            alpha, places + [places[-1]] * (k - len(places)), k, self.cost_ratio, v, measured=point.speed_up
+            alpha, places + [places[-1]] * (k - len(places)), k, self.cost_ratio, v, point.speed_up, self.short
         )
 
 
-def pace(trace: Trace) -> Pace:
-    """Read it off a trace."""
-    drafting = [step for step in trace.steps if step.tokens]
+def pace(trace: Trace, strategy: str = "") -> Pace:
+    """Read it off a trace, for `strategy` or else the last that drafted."""
+    drafting = [step for step in trace.steps if step.tokens and strategy in ("", step.strategy)]
     strategy = drafting[-1].strategy if drafting else ""
     mine = [step for step in drafting if step.strategy == strategy]
-    asked = [step for step in trace.steps if step.strategy == strategy and step.k > 0] if drafting else []
+    # a policy may have said 0; without one that is the target alone
+    asked = [step for step in trace.steps if step.strategy == strategy and step.settings.k > 0] if drafting else []
     # a step near the limit had no room for a draft: that is no drafter that found nothing
-    could = [step for step in asked if step.tokens or step.draft_stop != "room"]
+    could = [step for step in asked if step.k > 0 and (step.tokens or step.draft_stop != "room")]
     counts = count(mine)
     single, of = _single(trace)
-    verify_cost = _verify_cost(mine, single)
+    verify_cost, raised = _verify_cost(mine, single)
     return Pace(
         strategy=strategy,
         alpha=counts.acceptance_rate,
@@ -113,6 +121,8 @@ def pace(trace: Trace) -> Pace:
         idle=sum(not step.tokens for step in could),
         steps=len(could),
         points=_points(asked, trace.baseline.tokens_per_s if trace.baseline else None),
+        short=_short(asked),
+        raised=raised,
     )
 
 
@@ -121,7 +131,7 @@ def with_costs(found: Pace, costs: Costs, nodes: Callable[[int], int], source: s
     by_places = interpolated(costs.verify_cost)
     verify = [(1, 1.0), *((k + 1, by_places(nodes(k))) for k in range(1, most + 1))]
     reach = max((k for k in range(1, most + 1) if nodes(k) < costs.verify_cost[-1][0]), default=0)
-    return replace(found, cost_ratio=costs.cost_ratio, verify_cost=tuple(verify), source=source, reach=reach)
+    return replace(found, cost_ratio=costs.cost_ratio, verify_cost=tuple(verify), source=source, reach=reach, raised=())
 
 
 def _usual_k(steps: Sequence[StepRecord]) -> int:
@@ -141,18 +151,27 @@ def _single(trace: Trace) -> tuple[float | None, str]:
     return None, ""
 
 
-def _verify_cost(steps: Sequence[StepRecord], single: float | None) -> tuple[tuple[int, float], ...]:
+def _short(steps: Sequence[StepRecord]) -> Short:
+    early = Counter(s.depth for s in steps if s.depth < s.k and s.draft_stop not in AS_ASKED)
+    return tuple((depth, n / len(steps)) for depth, n in sorted(early.items()))
+
+
+def _verify_cost(
+    steps: Sequence[StepRecord], single: float | None
+) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
+    """`Pace.verify_cost` and `Pace.raised`."""
     by_depth: defaultdict[int, list[float]] = defaultdict(list)
     for step in steps:
         by_depth[step.depth].append(step.verify_s)
     # a few short drafts near the end say little beside many long ones
     enough = {depth: times for depth, times in by_depth.items() if len(times) >= FEWEST} or by_depth
     if single is None or not enough:
-        return ((1, 1.0),)
-    ratios = {depth: median(times) / single for depth, times in enough.items()}
+        return ((1, 1.0),), ()
+    ratios = {depth: median(times) / single for depth, times in sorted(enough.items())}
     # noise only adds time, and more places never take less: so the least of as many or more, and at least 1
-    points = ((d, max(1.0, min(r for other, r in ratios.items() if other >= d))) for d in sorted(ratios))
-    return ((1, 1.0), *((depth + 1, ratio) for depth, ratio in points))
+    known = {d: max(1.0, min(r for other, r in ratios.items() if other >= d)) for d in ratios}
+    raised = tuple((d, r) for d, r in ratios.items() if r < known[d])
+    return ((1, 1.0), *((d + 1, r) for d, r in known.items())), raised
 
 
 def _points(steps: Sequence[StepRecord], alone: float | None) -> tuple[Point, ...]:
@@ -164,6 +183,8 @@ def _points(steps: Sequence[StepRecord], alone: float | None) -> tuple[Point, ..
     for (k, adaptive), group in sorted(groups.items()):
         seconds, tokens = sum(step.step_s for step in group), sum(len(step.emitted_ids) for step in group)
         if alone and seconds > 0:
-            depth = mean(step.depth for step in group) if adaptive else float(k)
+            # where a draft found no room or no match, the policy's own choice is not to be seen
+            chosen = [step.depth for step in group if step.draft_stop in AS_ASKED] or [step.depth for step in group]
+            depth = mean(chosen) if adaptive else float(k)
             found.append(Point(depth, tokens / seconds / alone, len(group), tokens, adaptive))
     return tuple(found)

@@ -16,6 +16,9 @@ from specviz.settings import MAX_K, SettingsError
 
 VerifyCost = Callable[[int], float]
 """v(K), 1 for K = 0."""
+Short = Sequence[tuple[int, float]]
+"""Drafts that end early whatever K is: pairs of (length, share of all steps). ``((0, 0.3),)``: in 30 % of the steps a
+look-up found nothing."""
 
 
 def free(k: int) -> float:
@@ -38,10 +41,20 @@ def expected_by_place(acceptance: Sequence[float]) -> float:
     return tokens
 
 
-def speed_up(alpha: float, k: int, c: float, v: VerifyCost = free) -> float:
+def tokens_a_step(alpha: float, k: int, short: Short = ()) -> float:
+    """`expected_tokens` where some drafts end early. Example: ``tokens_a_step(1, 4, ((0, 0.5),))`` is (5 + 1) / 2."""
+    return sum(share * expected_tokens(alpha, length) for length, share in _lengths(k, short))
+
+
+def cost_of_step(k: int, c: float, v: VerifyCost = free, short: Short = ()) -> float:
+    """K·c + v(K), in target passes over one place, where some drafts end early."""
+    return sum(share * (length * c + v(length)) for length, share in _lengths(k, short))
+
+
+def speed_up(alpha: float, k: int, c: float, v: VerifyCost = free, short: Short = ()) -> float:
     """Tokens a second ÷ those of the target alone (theorem 3.8; with v = 1 the paper's own formula). K = 0 gives 1."""
     _check(alpha, k, c)
-    return expected_tokens(alpha, k) / (k * c + v(k))
+    return tokens_a_step(alpha, k, short) / cost_of_step(k, c, v, short)
 
 
 def operations(alpha: float, k: int, c_ops: float) -> float:
@@ -50,23 +63,23 @@ def operations(alpha: float, k: int, c_ops: float) -> float:
     return (k * c_ops + k + 1) / expected_tokens(alpha, k)
 
 
-def best_k(alpha: float, c: float, v: VerifyCost = free, most: int = MAX_K) -> int:
+def best_k(alpha: float, c: float, v: VerifyCost = free, most: int = MAX_K, short: Short = ()) -> int:
     """The K from 0 to `most` with the greatest speed-up; the smallest of equals. 0: no K helps."""
     best = 0
     for k in range(1, most + 1):
-        if speed_up(alpha, k, c, v) > speed_up(alpha, best, c, v) + 1e-12:
+        if speed_up(alpha, k, c, v, short) > speed_up(alpha, best, c, v, short) + 1e-12:
             best = k
     return best
 
 
-def break_even_alpha(c: float, v: VerifyCost = free, most: int = MAX_K) -> float | None:
+def break_even_alpha(c: float, v: VerifyCost = free, most: int = MAX_K, short: Short = ()) -> float | None:
     """The acceptance rate above which some K from 1 to `most` helps; None where none helps even at α = 1.
 
     With v = 1 it is c. Some K helps exactly when max over K of Σ_{i=1…K} αⁱ − K·c − (v(K) − 1) is above 0.
     """
 
     def helps(alpha: float) -> bool:
-        return any(expected_tokens(alpha, k) - k * c - v(k) > 0 for k in range(1, most + 1))
+        return any(tokens_a_step(alpha, k, short) - cost_of_step(k, c, v, short) > 0 for k in range(1, most + 1))
 
     low, high = 0.0, 1.0
     if not helps(high):
@@ -114,33 +127,40 @@ def interpolated(points: Sequence[tuple[int, float]]) -> VerifyCost:
 class Breakdown:
     """From the textbook's speed-up to the measured one, each factor a cause; their product is measured ÷ textbook.
 
-    `textbook`: formula with α and c, verification free, tests independent. `verification`: what v(K) takes.
-    `dependence`: acceptance by place instead of one α (above 1 where acceptance comes in runs). `overhead`: all else
-    (the loop, steps cut short at the end, the mean K not being K, noise).
+    `textbook`: formula with α and c, verification free, tests independent. `verification`: what v(K) takes. `missing`:
+    what drafts take that end early or are not there (nothing found, an end token, no room). `dependence`: acceptance by
+    place instead of one α (above 1 where acceptance comes in runs). `overhead`: all else (the loop, the mean K not being
+    K, noise).
     """
 
     textbook: float
     verification: float
+    missing: float
     dependence: float
     overhead: float
     measured: float
 
 
-def breakdown(alpha: float, by_place: Sequence[float], k: int, c: float, v: VerifyCost, measured: float) -> Breakdown:
+def breakdown(
+    alpha: float, by_place: Sequence[float], k: int, c: float, v: VerifyCost, measured: float, short: Short = ()
+) -> Breakdown:
     """Explain a measured speed-up at one K. `by_place`: conditional acceptance of places 1 … K."""
-    textbook = speed_up(alpha, k, c)
-    with_v = speed_up(alpha, k, c, v)
-    with_places = expected_by_place(list(by_place)[:k]) / (k * c + v(k))
-    return Breakdown(textbook, with_v / textbook, with_places / with_v, measured / with_places, measured)
+    textbook, with_v, with_short = speed_up(alpha, k, c), speed_up(alpha, k, c, v), speed_up(alpha, k, c, v, short)
+    tokens = sum(share * expected_by_place(list(by_place)[:length]) for length, share in _lengths(k, short))
+    with_places = tokens / cost_of_step(k, c, v, short)
+    return Breakdown(
+        textbook, with_v / textbook, with_short / with_v, with_places / with_short, measured / with_places, measured
+    )
 
 
-def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX_K) -> str:
+def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX_K, short: Short = ()) -> str:
     """The best K in a sentence, or why no K can help."""
     if alpha is None:
         return "Nothing was drafted, so there is no acceptance rate yet; press Play with K above 0."
-    best, needed = best_k(alpha, c, v, most), break_even_alpha(c, v, most)
+    best, needed = best_k(alpha, c, v, most, short), break_even_alpha(c, v, most, short)
     if best:
-        return f"K = {best} is best: {speed_up(alpha, best, c, v):.2f}× the target alone is to be expected."
+        gain = speed_up(alpha, best, c, v, short)
+        return f"K = {best} is best: {gain:.2f}× the target alone is to be expected."
     if needed is None:
         return (
             f"No K can help: with c = {c:.2f} and v(1) = {v(1):.2f} a step costs more than its tokens gain even if all "
@@ -150,6 +170,11 @@ def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX
         f"No K can help: α = {alpha:.2f} is below the break-even {needed:.2f} at c = {c:.2f} and v(1) = {v(1):.2f}. "
         "Choose a draft that agrees more often, or a cheaper one."
     )
+
+
+def _lengths(k: int, short: Short) -> list[tuple[int, float]]:
+    """(draft length, share of the steps) at this K."""
+    return [(k, 1 - sum(share for _, share in short)), *((min(k, length), share) for length, share in short)]
 
 
 def _check(alpha: float, k: int, c: float = 0.0) -> None:

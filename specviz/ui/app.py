@@ -22,6 +22,7 @@ from specviz.ui.api import make_endpoints
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
+from specviz.ui.measuring import Measuring
 from specviz.ui.outlook import MATTERS
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, hint, note, take
 from specviz.ui.presets import OWN_PROMPT, PRESETS
@@ -217,7 +218,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             "show_progress": "hidden",
             "api_visibility": "private",
         }
-        desk = Desk(visitors, shelf, turns, files, panel, view, quick, long)
+        desk = Desk(visitors, shelf, turns, Measuring(shelf, turns), files, panel, view, quick, long)
         for study in STUDIES:
             study(desk)
         keep = panel.keep_js()

@@ -38,10 +38,11 @@ class Measuring:
         self.turns = turns
         self._here: dict[tuple[Any, ...], Costs] = {}
 
-    def known(self, trace: Trace, here: bool = False) -> Pace:
+    def known(self, trace: Trace, here: bool = False, strategy: str = "") -> Pace:
         """What is known of the run: by its own steps, else by the costs frozen with it, else by those measured here.
-        `here`: by those measured here before all others."""
-        found, settings = pace(trace), _settings(trace)
+        `here`: by those measured here before all others. `strategy`: else the last that drafted."""
+        found = pace(trace, strategy)
+        settings = _settings(trace, found.strategy)
         if settings is None:
             return found
         frozen = trace.costs.get(calibration.kept_under(settings))
@@ -87,9 +88,10 @@ class Measuring:
         return False
 
 
-def _settings(trace: Trace) -> RunSettings | None:
-    """Those of the last step that drafted."""
-    return next((step.settings for step in reversed(trace.steps) if step.tokens), None)
+def _settings(trace: Trace, strategy: str = "") -> RunSettings | None:
+    """Those of the last step that drafted, with this strategy where one is named."""
+    drafted = (s.settings for s in reversed(trace.steps) if s.tokens and strategy in ("", s.strategy))
+    return next(drafted, None)
 
 
 def _nodes(settings: RunSettings) -> Callable[[int], int]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 
 from specviz.metrics.counterfactual import expected_speed_up
+from specviz.metrics.diagnosis import TESTED
+from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts
-from specviz.records import Costs
+from specviz.metrics.theory import speed_up, tokens_a_step
 
 EXPECTED = "speed-up to expect"
 EXPECTED_SAYS = "Theory: tokens a pass ÷ (drafted a pass · c + v); nothing of it was measured at this K."
 
 
-def exact(found: Mapping[int, Counts], own: int | None, costs: Costs | None, notes: str) -> str:
-    """A row a K. `own`: the K of the run itself, which is marked. `notes`: what these numbers are, and are not."""
-    gains = {} if costs is None else {k: _gain(counts, costs) for k, counts in found.items()}
+def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str) -> str:
+    """A row a K. `own`: the K of the run itself, which is marked. `known`: c and v of greedy drafting, where they are.
+    `notes`: what these numbers are, and are not."""
+    gains = {k: gain for k, counts in found.items() if (gain := _gain(counts, known)) is not None}
     best = _best(gains)
     rows = []
     for k, counts in found.items():
@@ -33,25 +36,32 @@ def exact(found: Mapping[int, Counts], own: int | None, costs: Costs | None, not
     )
 
 
-def estimate(alpha: float, tokens: Mapping[int, float], length: int, costs: Costs | None, notes: str) -> str:
-    """The same after the formula of independent tests. `tokens`: expected tokens a pass by K; `length` of the output."""
-    gains = {} if costs is None else {k: expected_speed_up(expected, k, costs) for k, expected in tokens.items()}
-    best = _best(gains)
+def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str) -> str:
+    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens."""
+    alpha, c, v = known.alpha.value, known.cost_ratio, known.v
+    assert alpha is not None
+    ks = list(ks)
+    gains = {} if c is None or v is None else {k: speed_up(alpha, k, c, v, known.short) for k in ks}
+    best = _best(gains) if known.alpha.whole >= TESTED else None
     rows = []
-    for k, expected in tokens.items():
+    for k in ks:
+        expected = tokens_a_step(alpha, k, known.short)
         cells = [
             f"{alpha:.2f}",
             f"≈ {expected:.2f}",
             f"≈ {length / expected:.0f}",
             *([f"{gains[k]:.2f}×"] if gains else []),
         ]
-        rows.append(_row(k, cells, False, k == best))
+        rows.append(_row(k, cells, k == own, k == best))
     return _table(["α, taken", "tokens a pass τ, estimate", "passes of the target, estimate"], rows, bool(gains), notes)
 
 
-def _gain(counts: Counts, costs: Costs) -> float:
+def _gain(counts: Counts, known: Pace) -> float | None:
+    """None where c or v is not known."""
+    if known.cost_ratio is None or known.v is None:
+        return None
     tokens, drafted = counts.block_efficiency.value, counts.mean_draft_length.value
-    return expected_speed_up(tokens or 1.0, drafted or 0.0, costs)
+    return expected_speed_up(tokens or 1.0, drafted or 0.0, known.cost_ratio, known.v)
 
 
 def _best(gains: Mapping[int, float]) -> int | None:

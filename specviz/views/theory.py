@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from specviz.metrics.diagnosis import Finding, diagnose, headline
 from specviz.metrics.pace import Pace, Point
-from specviz.metrics.theory import VerifyCost, best_k, break_even_alpha, free, speed_up, verdict
+from specviz.metrics.theory import Short, VerifyCost, best_k, break_even_alpha, speed_up, verdict
 from specviz.settings import MAX_K
 from specviz.views.figures.base import colour
 from specviz.views.study import Html, html, ms, number, part, room, says, table
@@ -26,32 +26,47 @@ SHORT = 16
 @dataclass(frozen=True, slots=True)
 class Curve:
     """What the picture shows. `reach`: v was measured up to this K, beyond it is a straight line; None: all of it is made
-    up. `points`: speed-ups that were measured."""
+    up. `points`: speed-ups that were measured. `short`: drafts of the run that ended early, and would at another K."""
 
     alpha: float
     c: float
     v: VerifyCost
     reach: int | None = None
     points: Sequence[Point] = ()
+    short: Short = ()
+
+    def gain(self, k: int) -> float:
+        """Speed-up to expect at this K."""
+        return speed_up(self.alpha, k, self.c, self.v, self.short)
+
+    def textbook(self, k: int) -> float:
+        """The same if verification were free and every draft found its K tokens."""
+        return speed_up(self.alpha, k, self.c)
+
+    def best(self) -> int:
+        """The K that promises most, 0 where none promises anything."""
+        return best_k(self.alpha, self.c, self.v, short=self.short)
+
+    def verdict(self) -> str:
+        """That in a sentence."""
+        return verdict(self.alpha, self.c, self.v, short=self.short)
 
 
 def picture(curve: Curve) -> str:
     """JSON of the figure and of what it says in words."""
-    found, best = figure(curve), best_k(curve.alpha, curve.c, curve.v)
-    words = (
-        f"Speed-up over K for α = {curve.alpha:.2f} and c = {curve.c:.2f}: {verdict(curve.alpha, curve.c, curve.v)} "
-        + " ".join(f"Measured at K = {p.k:.3g}: {p.speed_up:.2f}×." for p in curve.points)
+    found, best = figure(curve), curve.best()
+    words = f"Speed-up over K for α = {curve.alpha:.2f} and c = {curve.c:.2f}: {curve.verdict()} " + " ".join(
+        f"Measured at K = {p.k:.3g}: {p.speed_up:.2f}×." for p in curve.points
     )
     return json.dumps({"figure": json.loads(found.to_json()), "says": words.strip(), "best": best})
 
 
 def figure(curve: Curve) -> go.Figure:
     """Textbook and measured v(K) as lines, the break-even line at 1, measured points, the best K."""
-    alpha, c, v = curve.alpha, curve.c, curve.v
-    best = best_k(alpha, c, v)
+    v, best = curve.v, curve.best()
     most = MAX_K if max([best, *(p.k for p in curve.points)]) > SHORT else SHORT
     ks = list(range(most + 1))
-    textbook, real = [speed_up(alpha, k, c, free) for k in ks], [speed_up(alpha, k, c, v) for k in ks]
+    textbook, real = [curve.textbook(k) for k in ks], [curve.gain(k) for k in ks]
     known = most if curve.reach is None else min(most, curve.reach)
     made = go.Figure(layout={"template": go.layout.Template()})
     made.add_scatter(
@@ -105,17 +120,20 @@ def figure(curve: Curve) -> go.Figure:
     return made
 
 
-def told(alpha: float, c: float, v: VerifyCost, whose: str, example: bool = False) -> Html:
+def told(curve: Curve, whose: str, example: bool = False) -> Html:
     """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from.
 
-    `example`: the values are nobody's, so that comes first and nothing is said in bold.
+    `example`: the values are nobody's, or too few were tested, so that comes first and nothing is said in bold.
     """
-    needed = break_even_alpha(c, v)
+    needed = break_even_alpha(curve.c, curve.v, short=curve.short)
     line = "" if needed is None else f"Some K pays from α = {needed:.2f} on."
-    values = f"α = {alpha:.2f}, c = {c:.2f}, v(1) = {v(1):.2f}."
+    values = f"α = {curve.alpha:.2f}, c = {curve.c:.2f}, v(1) = {curve.v(1):.2f}."
+    if curve.short:
+        ended = sum(share for _, share in curve.short)
+        values += f" {ended:.0%} of the steps ended their draft early, which is taken to be so at every K."
     if example:
-        return room(says(Html(f"{html(whose)} {html(values)} For those: {html(verdict(alpha, c, v))} {html(line)}")))
-    return room(says(Html(f"<strong>{html(verdict(alpha, c, v))}</strong> {html(line)} {html(whose)} {html(values)}")))
+        return room(says(Html(f"{html(whose)} {html(values)} For those: {html(curve.verdict())} {html(line)}")))
+    return room(says(Html(f"<strong>{html(curve.verdict())}</strong> {html(line)} {html(whose)} {html(values)}")))
 
 
 def findings(found: Pace) -> Html:
@@ -140,13 +158,18 @@ def explained(found: Pace) -> Html:
     v = found.v
     drawn = f". Measured up to K = {found.reach}, straight lines between and beyond" if v else ""
     places = "places accepted of places tested" + (", by place of the tree" if found.tree else "")
+    lower = "".join(
+        f". Measured {ratio:.2f}, taken as {v(depth):.2f}: more places never take less time, so that was noise"
+        for depth, ratio in found.raised
+        if v and depth == found.k
+    )
     figures = [
         ("α", str(found.alpha), places),
         ("c", number(found.cost_ratio), "time of drafting one place ÷ a target pass over one place"),
         (
             f"v({found.k})",
             number(v(found.k) if v else None),
-            f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}",
+            f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}{lower}",
         ),
     ]
     if found.single_s:
@@ -176,17 +199,25 @@ def _breakdown(found: Pace) -> list[Html]:
         return [says("c and v are not known yet, so the gap cannot be split up; press Measure costs here.")]
     k = round(point.k)
     textbook, with_v = parts.textbook, parts.textbook * parts.verification
-    with_places = with_v * parts.dependence
-    idle = f", {found.idle} of {found.steps} steps that drafted nothing" if found.idle else ""
+    with_short = with_v * parts.missing
+    with_places = with_short * parts.dependence
+    early = f"{sum(share for _, share in found.short):.0%} of the steps" if found.short else "no step"
+    idle = f"; {found.idle} of {found.steps} found nothing" if found.idle else ""
     causes = [
         ("textbook", None, textbook, f"α, c and K = {k}: verification free, tests independent of each other"),
         ("verification", parts.verification, with_v, f"a pass over a draft {k} deep takes longer than one without"),
+        (
+            "short drafts",
+            parts.missing,
+            with_short,
+            f"{early} drafted fewer tokens than asked: nothing found, an end, no room near the limit{idle}",
+        ),
         ("dependence", parts.dependence, with_places, "acceptance differs by position: above 1 where it comes in runs"),
         (
             "all else",
             parts.overhead,
             parts.measured,
-            f"the loop, short drafts near the end{idle}, noise of the machine",
+            "the loop around the models, looking for drafts in vain, noise of the machine",
         ),
     ]
     rows = [

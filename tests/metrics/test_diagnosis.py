@@ -45,8 +45,13 @@ def causes(found):
         (case(alpha=0.8, c=0.05, k=4, slope=0.3), "dear verification", ["v(4) = 2.20", "2.80× into 1.40×"]),
         (case(alpha=0.6, c=0.1, k=4, slope=0.4), "dear verification", ["the whole gain"]),
         (case(alpha=0.9, c=0.05, k=2), "short draft", ["K = 2 promises", "K = 13 promises 4.67×"]),
-        (case(idle=20), "short draft", ["20 of 50 steps found nothing to draft"]),
+        (
+            case(idle=20, short=((0, 0.4),), k=8),
+            "nothing found",
+            ["20 of 50 steps found nothing to draft", "That turns 2.40× into 2.03×"],
+        ),
         (case(measured=1.0), "overhead", ["1.00× was measured"]),
+        (case(measured=2.2), "overhead", ["2.40× was to be expected, 2.20× was measured"]),
     ],
 )
 def test_each_cause_is_found_first_and_told_with_the_runs_numbers(found, cause, words):
@@ -59,6 +64,12 @@ def test_causes_that_come_together_are_all_told_the_dearest_first():
     found = diagnose(case(alpha=0.3, c=0.5, k=8, slope=0.2))
     assert {"slow draft", "low agreement", "dear verification"} <= {finding.cause for finding in found}
     assert [f.cost for f in found] == sorted((f.cost for f in found), reverse=True)
+
+
+def test_all_else_is_told_wherever_it_takes_a_notable_share_and_ranks_by_it():
+    lost = {finding.cause: finding.cost for finding in diagnose(case(k=4, measured=2.2))}
+    assert lost["overhead"] == pytest.approx(1 - 2.2 / speed_up(0.8, 4, 0.1))
+    assert "overhead" not in causes(case(k=4, measured=2.35))
 
 
 def test_nothing_is_wrong():

@@ -36,6 +36,31 @@ def test_a_step_without_room_for_a_draft_is_no_drafter_that_found_nothing():
     cut = pace(trace_of([*steps[:3], replace(asked, draft_stop="room")]))
     found_nothing = pace(trace_of([*steps[:3], replace(asked, draft_stop="no match")]))
     assert (cut.idle, cut.steps, found_nothing.idle, found_nothing.steps) == (0, 3, 1, 4)
+    assert cut.short == found_nothing.short == ((0, 0.25),)
+
+
+def test_only_drafts_that_were_stopped_by_something_are_short():
+    steps = [replace(s, settings=replace(s.settings, k=5)) for s in run_of([(2, 2), (2, 0), (3, 1), (5, 3)])]
+    why = ["end of match", "confidence", "end token", "k"]
+    steps = [replace(s, draft_stop=w) for s, w in zip(steps, why, strict=True)]
+    assert pace(trace_of(steps)).short == ((2, 0.25), (3, 0.25))
+
+
+def test_a_look_up_that_seldom_finds_is_explained_by_that():
+    """Nine of ten steps find nothing: whatever the finds are worth, the speed-up to expect stays near 1."""
+    idle = [replace(s, settings=replace(s.settings, k=3), draft_stop="no match") for s in run_of([(0, 0)] * 9)]
+    found = pace(trace_of([*run_of([(3, 3)]), *idle]))
+    parts = found.explained()
+    assert parts.textbook > 2 and parts.textbook * parts.verification * parts.missing < 13 / 10
+    assert parts.missing < 0.6
+
+
+def test_a_policy_that_said_zero_counts_for_its_speed_up():
+    steps = [replace(s, settings=replace(s.settings, draft_length="cost-aware")) for s in run_of([(2, 2)] * 3)]
+    zero = replace(steps[0], tokens=(), emitted_ids=(1,), asked=0, draft_stop="none")
+    (point,) = pace(trace_of([*steps, zero])).points
+    assert (point.steps, point.tokens, point.adaptive, point.k) == (4, 10, True, 1.5)
+    assert pace(trace_of([*steps, zero])).idle == 0
 
 
 def test_without_the_target_alone_the_steps_without_a_draft_stand_in_and_no_speed_up_is_claimed():
@@ -73,6 +98,7 @@ def test_noise_never_makes_more_places_cheaper_than_fewer():
     quick = [replace(s, verify_s=0.02) for s in run_of([(5, 1)] * 3)]
     found = pace(trace_of([*run_of([(2, 1)] * 3), *quick]))
     assert found.verify_cost == ((1, 1.0), (3, 1.0), (6, 1.0))
+    assert found.raised == ((5, pytest.approx(0.8)),)  # the pass over 3 places is lowered, this one raised, and told
     # two short drafts at the end are not a measurement of their own
     assert pace(trace_of([*run_of([(2, 1)] * 2), *quick])).verify_cost == ((1, 1.0), (6, 1.0))
 
@@ -91,7 +117,7 @@ def test_costs_measured_apart_take_their_place_a_trees_by_all_its_tokens():
 def test_every_recording_can_be_explained(name):
     found = pace(gallery.read(name))
     parts = found.explained()
-    product = parts.textbook * parts.verification * parts.dependence * parts.overhead
+    product = parts.textbook * parts.verification * parts.missing * parts.dependence * parts.overhead
     assert found.known and product == pytest.approx(found.main().speed_up)
 
 

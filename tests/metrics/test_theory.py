@@ -9,6 +9,7 @@ from specviz.metrics.theory import (
     best_k,
     break_even_alpha,
     breakdown,
+    cost_of_step,
     expected_by_place,
     expected_tokens,
     interpolated,
@@ -16,6 +17,7 @@ from specviz.metrics.theory import (
     operations,
     oracle_speed_up,
     speed_up,
+    tokens_a_step,
     verdict,
 )
 from specviz.settings import SettingsError
@@ -110,8 +112,26 @@ def test_measured_costs_are_met_at_the_points_and_go_on_straight():
 
 def test_the_factors_of_a_breakdown_multiply_to_the_measured_figure():
     found = breakdown(0.6, [0.6, 0.7, 0.5], 3, 0.1, lambda k: 1 + 0.05 * k, measured=1.2)
-    product = found.textbook * found.verification * found.dependence * found.overhead
-    assert product == pytest.approx(1.2) and found.verification < 1
+    product = found.textbook * found.verification * found.missing * found.dependence * found.overhead
+    assert product == pytest.approx(1.2) and found.verification < 1 and found.missing == 1
+    half = breakdown(0.6, [0.6, 0.7, 0.5], 3, 0.1, lambda k: 1 + 0.05 * k, measured=1.2, short=((0, 0.5),))
+    assert half.missing < 1 and half.verification == found.verification and half.dependence > 1
+
+
+def test_steps_that_drafted_less_make_fewer_tokens_and_cost_less():
+    short = ((0, 0.25), (2, 0.25))  # half of the steps draft K tokens
+    assert tokens_a_step(0.5, 4, short) == pytest.approx((2 * 1.9375 + 1 + 1.75) / 4)
+    assert cost_of_step(4, 0.1, lambda k: 1 + 0.1 * k, short) == pytest.approx((2 * 1.8 + 1 + 1.4) / 4)
+    assert tokens_a_step(0.5, 1, short) == pytest.approx((3 * 1.5 + 1) / 4)  # K below: no draft is longer than K
+    assert speed_up(0.5, 4, 0.1, short=((0, 1.0),)) == 1
+    # a look-up that finds nothing in two of three steps cannot be faster than its ceiling, however good its finds
+    assert speed_up(1.0, 4, 0.0, short=((0, 2 / 3),)) == pytest.approx((5 + 2) / 3)
+    # steps that are the target's own do not change whether some K pays
+    assert break_even_alpha(0.3, short=((0, 0.7),)) == pytest.approx(break_even_alpha(0.3), abs=1e-6)
+    best = best_k(0.7, 0.1, short=((0, 0.5),))
+    assert f"K = {best} is best: {speed_up(0.7, best, 0.1, short=((0, 0.5),)):.2f}×" in verdict(
+        0.7, 0.1, short=((0, 0.5),)
+    )
 
 
 @pytest.mark.parametrize(

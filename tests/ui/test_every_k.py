@@ -7,11 +7,14 @@ import pytest
 
 import specviz
 from specviz.metrics import count
+from specviz.metrics.pace import pace
 from specviz.records import BaselineRecord
 from specviz.settings import RunSettings, SpecvizError
 from specviz.ui import gallery
+from specviz.ui.measuring import Measuring
 from specviz.ui.shelf import Shelf
-from specviz.ui.studies.every_k import look
+from specviz.ui.studies.every_k import look as drawn
+from specviz.ui.studies.speed import Own
 from specviz.ui.turns import Turns
 from tests.conftest import tiny_pair
 from tests.ui.test_drive import load
@@ -24,6 +27,10 @@ def shelf():
     found = Shelf(load)
     found.ask(("ctx_t", "ctx_d", "")).done.wait(30)
     return found
+
+
+def look(trace, shelf, turns):
+    return drawn(trace, Measuring(shelf, turns))
 
 
 def made(**changes):
@@ -66,6 +73,32 @@ def test_above_temperature_0_it_is_an_estimate_and_says_so(shelf):
     assert "An estimate, not a count" in table and "≈" in cells(table)[1][1][1]
     with pytest.raises(SpecvizError, match="Nothing was drafted"):
         look(made(temperature=1.0, strategy="none"), shelf, Turns())
+
+
+@pytest.mark.parametrize("strategy", ["sampling", "prompt lookup"])
+def test_its_estimate_is_the_curve_of_why_this_speed(shelf, strategy):
+    trace = made(temperature=1.0, strategy=strategy, max_new_tokens=120)
+    steps = tuple(replace(s, draft_s=0.01 * s.depth, verify_s=0.1 + 0.01 * s.depth) for s in trace.steps)
+    trace = replace(trace, steps=steps, baseline=BaselineRecord((1,) * 9, (0.1,) * 9))
+    known = pace(trace)
+    assert known.known and known.alpha.whole >= 10
+    rows = cells(look(trace, shelf, Turns()))
+    own = Own.of(known)
+    shown = own.curve(own.sliders)
+    assert {k: row[1][-1] for k, row in rows.items()} == {k: f"{shown.gain(k):.2f}×" for k in rows}
+    assert "this run" in rows[4][0] and "this run" not in rows[5][0]
+    assert str(known.alpha) in look(trace, shelf, Turns())
+
+
+def test_a_handful_of_tests_makes_no_best_k(shelf):
+    trace = made(temperature=1.0, strategy="sampling", max_new_tokens=4)
+    steps = tuple(replace(s, draft_s=0.001 * s.depth, verify_s=0.1) for s in trace.steps)
+    trace = replace(trace, steps=steps, baseline=BaselineRecord((1,) * 9, (0.1,) * 9))
+    table = look(trace, shelf, Turns())
+    assert "too few to go by" in table and "best to expect" not in table
+    own = Own.of(pace(trace))
+    told = own.told(own.curve(own.sliders))
+    assert "too few to go by" in told and "<strong>" not in told
 
 
 def test_the_pair_of_the_run_must_be_in_memory():

@@ -55,7 +55,19 @@ def test_no_k_helps_and_a_best_k_beyond_16():
 def test_the_ends_of_the_sliders_are_drawn(alpha, c):
     _, told = drawn(Curve(alpha, c, lambda k: 1 + k))
     assert not re.search("NaN|Infinity", json.dumps(told))
-    assert theory.told(alpha, c, lambda k: 1 + k, "Made up.")
+    assert theory.told(Curve(alpha, c, lambda k: 1 + k), "Made up.")
+
+
+def test_the_curve_of_a_look_up_that_seldom_finds_stays_low_and_says_why():
+    curve = Curve(0.9, 0.0, free, 8, short=((0, 0.9),))
+    traces, _ = drawn(curve)
+    assert max(traces["with measured v(K)"]["y"]) < 1.7 < traces["textbook: verification free, v = 1"]["y"][4]
+    assert "90% of the steps ended their draft early" in words(theory.told(curve, ""))
+
+
+def test_a_v_that_came_out_too_low_is_told():
+    said = words(theory.explained(case(raised=((4, 0.93),))))
+    assert "Measured 0.93, taken as 1.00" in said
 
 
 def test_the_gap_is_told_factor_by_factor():
@@ -63,9 +75,9 @@ def test_the_gap_is_told_factor_by_factor():
     said = words(theory.explained(found))
     numbers = [float(n) for n in re.findall(r"× (\d\.\d\d)", said)]
     figures = [float(n) for n in re.findall(r"(\d\.\d\d)×", said)]
-    assert len(numbers) == 3 and figures[-1] == figures[1]
+    assert len(numbers) == 4 and figures[-1] == figures[1]
     assert figures[1] == round(found.main().speed_up, 2)
-    product = figures[0] * numbers[0] * numbers[1] * numbers[2]
+    product = figures[0] * numbers[0] * numbers[1] * numbers[2] * numbers[3]
     assert product == pytest.approx(figures[1], abs=0.03)
     assert str(found.alpha) in said and "the run's own steps against the target alone" in said
 

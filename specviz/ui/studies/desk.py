@@ -22,6 +22,7 @@ from specviz.settings import SpecvizError
 from specviz.trace import Trace
 from specviz.ui import gallery
 from specviz.ui.files import Files
+from specviz.ui.measuring import Measuring
 from specviz.ui.panel import Panel, take
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
@@ -34,11 +35,13 @@ NOTHING = "There is no run on screen yet; press Play, or choose a recording unde
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Bound to one app. `panel`: all controls; `quick`, `long`: keywords of events that answer at once or stream."""
+    """Bound to one app. `measuring`: α, c and v of a run, the one source for all studies; `panel`: all controls; `quick`,
+    `long`: keywords of events that answer at once or stream."""
 
     visitors: Visitors
     shelf: Shelf
     turns: Turns
+    measuring: Measuring
     files: Files
     panel: Panel
     view: gr.HTML

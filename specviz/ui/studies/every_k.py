@@ -5,16 +5,17 @@ from __future__ import annotations
 import gradio as gr
 
 from specviz.guessing import Guessing, obstacle
-from specviz.metrics.counterfactual import costs_of, counterfactual, estimated, own_k
+from specviz.metrics.counterfactual import counterfactual, own_k
+from specviz.metrics.diagnosis import TESTED
+from specviz.metrics.pace import FIXED, Pace
 from specviz.metrics.rates import Counts, count
 from specviz.models.describe import describe
 from specviz.models.pair import Pair
-from specviz.records import Costs
 from specviz.settings import SpecvizError
 from specviz.trace import Trace
+from specviz.ui.measuring import Measuring
 from specviz.ui.shelf import Shelf
 from specviz.ui.studies.desk import Desk
-from specviz.ui.turns import Turns
 from specviz.views import every_k as view
 
 KS = range(1, 17)
@@ -26,28 +27,25 @@ def add(desk: Desk) -> None:
         with gr.Row():
             again = gr.Button("Look again", elem_id="sv-every-k-again", scale=0)
         drawn = gr.HTML("", elem_id="sv-every-k-table", padding=False)
-    desk.looks(unfolded, again, lambda trace: look(trace, desk.shelf, desk.turns), drawn)
+    desk.looks(unfolded, again, lambda trace: look(trace, desk.measuring), drawn)
 
 
-def look(trace: Trace, shelf: Shelf, turns: Turns) -> str:
+def look(trace: Trace, measuring: Measuring) -> str:
     """The table for one run. Raises SpecvizError where nothing can be said of it."""
     if not trace.steps:
         raise SpecvizError("This run has made no step yet; press Play or Step.")
     if trace.steps[-1].settings.temperature > 0:
-        return _estimate(trace)
+        return _estimate(trace, measuring.known(trace))
     if reason := obstacle(trace):
         raise SpecvizError(f"Other K do not follow from this run: {reason}.")
-    pair = loaded(trace, shelf)
+    pair = loaded(trace, measuring.shelf)
     guessing = Guessing(pair, trace)
-    while turns.submit(guessing.step).result():
+    while measuring.turns.submit(guessing.step).result():
         pass
     found = counterfactual(trace, guessing.guesses, KS, guessing.end_ids)
-    costs = costs_of(trace, "greedy")
+    known = measuring.known(trace, strategy="greedy")
     return view.exact(
-        found,
-        own_k(trace),
-        costs,
-        " ".join([_what(trace, pair), _check(trace, found, pair), _costs(costs, _greedy(trace))]),
+        found, own_k(trace), known, " ".join([_what(trace, pair), _check(trace, found, pair), _costs(known)])
     )
 
 
@@ -64,10 +62,6 @@ def loaded(trace: Trace, shelf: Shelf) -> Pair:
             f"Load the pair of this run under Models to see every K of it: {target} with {draft or 'no draft model'}."
         )
     return max(names, key=lambda pair: describe(pair)["dtype"] == trace.pair.get("dtype"))
-
-
-def _greedy(trace: Trace) -> bool:
-    return any(step.strategy == "greedy" and step.tokens for step in trace.steps)
 
 
 def _what(trace: Trace, pair: Pair) -> str:
@@ -102,27 +96,34 @@ def _check(trace: Trace, found: dict[int, Counts], pair: Pair) -> str:
     )
 
 
-def _estimate(trace: Trace) -> str:
-    found = estimated(trace, KS)
-    if found is None:
+def _estimate(trace: Trace, known: Pace) -> str:
+    if known.alpha.value is None:
         raise SpecvizError(
             "Nothing was drafted in this run, so other K cannot be estimated; press Play with K above 0."
         )
-    alpha, tokens = found
-    costs = costs_of(trace, trace.steps[-1].strategy)
     words = (
         "An estimate, not a count: above temperature 0 another K meets other coins and writes another text. Taken: the "
-        "formula of independent tests with one α, the mean overlap of the two models where sampling drafted, else accepted "
-        f"of tested ({count(trace.steps).acceptance_rate} in this run)."
+        f"formula of independent tests with one α, accepted of tested: {known.alpha} with {known.strategy}."
     )
-    return view.estimate(alpha, tokens, len(trace.output_ids), costs, f"{words} {_costs(costs)}")
+    if known.alpha.whole < TESTED:
+        words += f" That is too few to go by: fewer than {TESTED} tested tokens."
+    if known.short:
+        ended = sum(share for _, share in known.short)
+        words += (
+            f" {ended:.0%} of the steps ended their draft early (nothing found, an end, no room), and so they do here."
+        )
+    ks = {step.settings.k for step in trace.steps}
+    own = ks.pop() if len(ks) == 1 and all(s.settings.draft_length == FIXED for s in trace.steps) else None
+    return view.estimate(known, KS, own, len(trace.output_ids), f"{words} {_costs(known)}")
 
 
-def _costs(costs: Costs | None, greedy: bool = True) -> str:
-    if costs is None and not greedy:
+def _costs(known: Pace) -> str:
+    if not known.strategy:
         return "What greedy drafting costs is not known from a run that drafted otherwise, so no speed-up is told."
-    if costs is None:
+    if not known.known:
         return "Press “Measure target alone”, and the speed-up to expect is shown too."
-    v = ", ".join(f"v({places - 1}) = {ratio:.2f}" for places, ratio in costs.verify_cost[1:])
-    known = f"c = {costs.cost_ratio:.2f}{', ' + v if v else ''}"
-    return f"The speed-up is what theory expects with {known} (v in straight lines between and beyond); it is not measured."
+    v = ", ".join(f"v({places - 1}) = {ratio:.2f}" for places, ratio in known.verify_cost[1:])
+    return (
+        f"The speed-up is what theory expects with c = {known.cost_ratio:.2f}, {v} (in straight lines between and beyond; "
+        f"from {known.source}, as in “Why this speed?”); it is not measured."
+    )

@@ -8,10 +8,10 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace, Point
 from specviz.metrics.theory import VerifyCost, interpolated
 from specviz.settings import SpecvizError
-from specviz.ui.measuring import Measuring
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
 from specviz.views.theory import Curve
@@ -24,7 +24,7 @@ LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
 
 def add(desk: Desk) -> None:
     """Put it on the page."""
-    measuring = Measuring(desk.shelf, desk.turns)
+    measuring = desk.measuring
     going: dict[str, object] = {}
     with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
@@ -158,6 +158,8 @@ class Own:
                 "v": [list(pair) for pair in found.verify_cost],
                 "reach": found.reach,
                 "points": [_plain(point) for point in found.points],
+                "short": [list(pair) for pair in found.short],
+                "tested": found.alpha.whole,
             }
         )
 
@@ -172,18 +174,23 @@ class Own:
     def curve(self, at: tuple[float, float, float]) -> Curve:
         """What is drawn with the sliders at these places."""
         points = tuple(Point(*point) for point in (self.known or {}).get("points", ()))
+        short = tuple((int(n), float(share)) for n, share in (self.known or {}).get("short", ()))
         if self.known and "exact" in self.known and tuple(at) == self.sliders:
             alpha, c = self.known["exact"]
-            return Curve(alpha, c, interpolated([(n, v) for n, v in self.known["v"]]), self.known["reach"], points)
-        return Curve(at[0], at[1], _line(at[2]), None, points)
+            v = interpolated([(n, v) for n, v in self.known["v"]])
+            return Curve(alpha, c, v, self.known["reach"], points, short)
+        return Curve(at[0], at[1], _line(at[2]), None, points, short)
 
     def told(self, shown: Curve) -> str:
         """The verdict, and whose values these are."""
         whose = "The run's own values." if shown.reach is not None else "Values of the sliders."
         if not self.known or "exact" not in self.known:
             whose = "An example, not this run, whose own values are not all measured:"
-            return theory.told(shown.alpha, shown.c, shown.v, whose, example=True)
-        return theory.told(shown.alpha, shown.c, shown.v, whose)
+            return theory.told(shown, whose, example=True)
+        if shown.reach is not None and self.known["tested"] < TESTED:
+            whose = f"The run's own values, but only {self.known['tested']} tokens were tested, too few to go by:"
+            return theory.told(shown, whose, example=True)
+        return theory.told(shown, whose)
 
     def packed(self) -> str:
         """For the page to carry."""
