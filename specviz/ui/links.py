@@ -1,12 +1,14 @@
 """A link carries where the controls stand; whatever stands in an address is checked before any control takes it.
 
-Knows names, ranges and tables; no Gradio. What is missing stays as it was, what is wrong is left out and told.
+Knows names, ranges and tables; no Gradio. What is missing stays as it was, a number beyond its slider stands at the
+slider's end, what is wrong is left out, and both are told.
 
-Example: ``read("?k=8&temperature=-1")`` is ``({"k": 8}, ["temperature must be a number from 0 to 100; …"])``.
+Example: ``read("?k=8&chat=x")`` is ``({"k": 8}, ["chat must be 1 or 0; you gave 'x'."])``.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -41,6 +43,10 @@ TABLES: Mapping[str, Any] = {
 }
 
 
+class Note(str):
+    """A sentence about something that was taken as it stands."""
+
+
 def read(query: str) -> tuple[dict[str, Any], list[str]]:
     """Values for controls, and a sentence for each that was refused or changed, and for models that nobody knows yet.
 
@@ -57,7 +63,7 @@ def read(query: str) -> tuple[dict[str, Any], list[str]]:
     asked = dict.fromkeys(values.get(name, "") for name in ("target", "draft"))
     for model in asked:
         if model and model != DEFAULT_PAIR and model not in MODELS and model not in PAIRS:
-            refused.append(f"{model} is in no list here: it is looked for when Play is pressed.")
+            refused.append(Note(f"{model} is in no list here: it is looked for when Play is pressed."))
     return values, refused
 
 
@@ -80,12 +86,16 @@ def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def told(refused: list[str]) -> str:
-    """What a visitor reads about the refused ones."""
-    if len(refused) < 2:
-        return f"Not all of this link was taken: {refused[0]}" if refused else ""
-    # of several, what each should have been is enough
-    short = " ".join(sentence.partition("; ")[0].rstrip(".") + "." for sentence in refused)
-    return f"{len(refused)} settings of this link were not taken as they stand. {short}"
+    """What a visitor reads about the refused ones, notes last."""
+    notes = [sentence for sentence in refused if isinstance(sentence, Note)]
+    wrong = [sentence for sentence in refused if not isinstance(sentence, Note)]
+    if len(wrong) == 1:
+        wrong = [f"Not all of this link was taken as it stands: {wrong[0]}"]
+    elif wrong:
+        # of several, what each should have been is enough
+        short = [sentence.partition("; ")[0].rstrip(".") + "." for sentence in wrong]
+        wrong = [f"{len(wrong)} settings of this link were not taken as they stand.", *short]
+    return " ".join([*wrong, *notes])
 
 
 def _known(name: str) -> bool:
@@ -97,15 +107,17 @@ def _number(name: str, value: Any) -> tuple[float | None, str]:
     if name == "seed" and value in (None, ""):
         return None, ""  # a fresh one for each run
     knob = KNOBS.get(name) or own_knobs()[name]
-    for kind in (int, float):
-        if isinstance(value, str):
-            with suppress(ValueError):  # what is no number is refused by the knob
-                value = kind(value)
-    checked, most = knob.check(value), DRAWN.get(name, knob.high)
-    if checked <= most:
-        return checked, ""
-    # no slider reaches further than it is drawn
-    return most, f"{knob.label} goes to {most:g} on this page, and stands there; the link asked for {checked:g}."
+    if isinstance(value, str):
+        with suppress(ValueError):  # what is no number is refused by the knob
+            value = int(value) if re.fullmatch(r"[+-]?\d{1,19}", value) else float(value)
+    low, high = knob.low, min(knob.high, DRAWN.get(name, knob.high))  # no slider reaches further than it is drawn
+    beyond = isinstance(value, (int, float)) and math.isfinite(value) and not low <= value <= high
+    if name == "seed" or not beyond:  # a seed stands for nothing but itself
+        return knob.check(value), ""
+    near = knob.check(low if value < low else high)
+    return near, (
+        f"{knob.label} goes from {low:g} to {high:g} on this page, and stands at {near:g}; the link asked for {value:g}."
+    )
 
 
 def _entry(name: str, value: Any) -> str:
