@@ -7,7 +7,7 @@
 // phone three closer ones say more than two.
 const NAMES = 4.4, RESULT = 6.6, NARROW = 6, CLOSE = 5.25, WIDE = 9;
 
-function makeCard(host, store, ask) {
+function makeCard(host, store, ask, busy) {
   const card = el('section', 'sv-card');
   card.setAttribute('aria-label', 'Step card');
   const title = el('h3', 'sv-card-title'), sub = el('div', 'sv-muted'), scroll = el('div', 'sv-lanes');
@@ -148,7 +148,8 @@ function makeCard(host, store, ask) {
       step = next;
       if (!step) {
         setText(title, store.head ? 'Only the prompt so far' : 'Step card');
-        setText(sub, store.head ? 'Press Step: the draft proposes, the target checks.' : 'Each step of a run is taken apart here.');
+        setText(sub, !store.head ? 'Each step of a run is taken apart here.' :
+          busy() ? 'The first step is on its way.' : 'Press Step: the draft proposes, the target checks.');
         scroll.replaceChildren();
         sides.set(null);
         tree.draw(null);

@@ -75,8 +75,13 @@ function makeCharts(host, store, settled) {
       const kind = trace.type === 'bar' ? 'bar' : trace.mode === 'markers' ? 'dot' : trace.line?.dash ? 'dash' : 'line';
       const key = el('span', 'sv-key sv-key-' + kind);
       key.style.setProperty('--sv-key', 'var(--sv-' + trace.meta.role + ')');
-      add(node, add(el('span', 'sv-key-item'), key, trace.name));
+      const item = add(el('span', 'sv-key-item'), key, trace.name);
+      // the legend names the target alone from when it has been timed
+      item.hidden = trace.meta.role === 'alone';
+      item.dataset.role = trace.meta.role;
+      add(node, item);
     }
+    add(node, el('span', 'sv-key-item sv-beyond'));
     return node;
   }
 
@@ -125,6 +130,9 @@ function makeCharts(host, store, settled) {
     if (meta.over === 'steps') layout['xaxis.title.text'] = by.title;
     if (meta.over === 'positions') layout['xaxis.dtick'] = size > 16 ? 4 : 1;
     if (meta.grow) layout['yaxis.range'] = [0, ceiling(chart, update)];
+    figure.data.forEach((t, i) => {
+      if (t.meta.role === 'alone') chart.box.querySelector('.sv-key-item[data-role=alone]').hidden = !update.y[i].some(some);
+    });
     if (meta.changes) Object.assign(layout, marks(chart, room, axis));
     // a layout that says the same again would be laid out again
     const wanted = JSON.stringify(layout);
@@ -143,16 +151,17 @@ function makeCharts(host, store, settled) {
   };
 
   function ceiling(chart, update) {
-    const bars = chart.figure.data.map((t, i) => (t.type === 'bar' ? update.y[i] : null)).filter(Boolean);
-    let high = 0;
+    const of = (kind) => update.y.filter((_, i) => kind(chart.figure.data[i])), bars = of((t) => t.type === 'bar');
     const sums = bars.length ? bars[0].map((_, i) => bars.reduce((s, b) => s + (b[i] || 0), 0)) : [];
-    for (const values of [sums, ...update.y.filter((_, i) => chart.figure.data[i].mode === 'markers')]) high = Math.max(high, crest(values));
-    // a line is whole: it says what came of all steps so far
-    for (const values of update.y.filter((_, i) => chart.figure.data[i].mode === 'lines')) high = Math.max(high, ...values.filter(some));
-    return (top[chart.name] = Math.max(top[chart.name] || 0, niceCeil(high * 1.08)));
+    const high = Math.max(crest(sums), ...of((t) => t.mode).flat().filter(some));
+    const most = (top[chart.name] = Math.max(top[chart.name] || 0, niceCeil(high * 1.08)));
+    const beyond = sums.filter((sum) => sum > most);
+    setText(chart.box.querySelector('.sv-beyond'), beyond.length ? '↑ ' + plural(beyond.length, 'bar') + ' beyond the axis, up to ' +
+      Math.max(...beyond).toFixed(0) + ' ' + chart.figure.layout.yaxis.title.text : '');
+    return most;
   }
 
-  // One odd step must not flatten the others: the axis follows the 98th percentile of longer runs.
+  // One odd step must not flatten the others: of a long run's bars the axis follows the 98th percentile, and says so.
   function crest(values) {
     const known = values.filter(some);
     return known.length > 40 ? Float64Array.from(known).sort()[Math.floor(known.length * 0.98)] : Math.max(0, ...known);

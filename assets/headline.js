@@ -65,7 +65,7 @@ function makeHeadline(host, store) {
       set.tau('τ ' + fixed(f.tau), 'per pass');
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
       const busy = disturbed(store) ? ' ⚠' : '';
-      if (f.speedup) set.speed(f.speedup.toFixed(f.speedup < 0.995 ? 2 : 1) + '×' + busy, 'the target alone', mark(store.baseline));
+      if (f.speedup) set.speed(f.speedup.toFixed(2) + '×' + busy, 'the target alone', mark(store.baseline));
       else set.speed('–', 'speed-up: not measured', f.rate ? ' · ' + f.rate.toFixed(1) + ' tokens/s' : '');
     },
   };

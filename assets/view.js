@@ -67,6 +67,7 @@ const view = {
   },
   state() {
     want('status', 'transport');
+    if (!store.n) want('card'); // what it says before the first step depends on the state
     if (live && !BUSY.includes(live.state())) parts.charts.soon();
   },
   baseline() { want('headline'); parts.charts.touch(); parts.charts.soon(); },
@@ -92,7 +93,7 @@ parts.card = makeCard(lower, store, (step) => {
   clearTimeout(askTimer);
   // ask for a step that is looked at, not for every one that rushes by
   if (!store.details.has(step.i)) askTimer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? 250 : 30);
-});
+}, () => BUSY.includes(live.state()));
 parts.charts = makeCharts(lower, store, () => performance.now() - widthAt > 200);
 parts.slow = makeSlow(parts.card.top, store, parts, live);
 

@@ -14,7 +14,7 @@ from specviz.sampling import penalise
 from specviz.settings import RunSettings
 from specviz.state import Run
 from specviz.trace import BaselineRecord, Difference, StepRecord
-from specviz.verification import is_lossless
+from specviz.verification import lossy
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -57,8 +57,8 @@ def verdict(record: BaselineRecord, steps: Sequence[StepRecord] = ()) -> str:
     `steps`: the run's; a rule among them that is not lossless is named.
     """
     if record.identical is None:
-        if lossy := dict.fromkeys(step.settings.rule for step in steps if not is_lossless(step.settings.rule)):
-            return f"Outputs are not compared: the rule {' and '.join(map(repr, lossy))} changes the output."
+        if rules := lossy(steps):
+            return f"Outputs are not compared: the rule {' and '.join(map(repr, rules))} changes the output."
         return "Outputs are compared at temperature 0 only: two fair draws need not agree."
     if record.identical:
         return f"The target alone writes the same {record.compared} tokens."
@@ -75,11 +75,9 @@ def comparable(run: Run, single: Run) -> bool:
     """Temperature 0, a lossless rule and the same penalty in every step of both: only then equality is promised."""
     if not run.steps or not single.steps:
         return False
-    penalty = single.steps[0].settings.repetition_penalty
-    return all(
-        s.settings.temperature == 0 and is_lossless(s.settings.rule) and s.settings.repetition_penalty == penalty
-        for s in (*run.steps, *single.steps)
-    )
+    penalty, steps = single.steps[0].settings.repetition_penalty, (*run.steps, *single.steps)
+    same = all(s.settings.temperature == 0 and s.settings.repetition_penalty == penalty for s in steps)
+    return same and not lossy(steps)
 
 
 def _difference(run: Run, single: Run, place: int) -> Difference:

@@ -9,7 +9,7 @@ from specviz.drafting import STRATEGIES, Drafter, Readers, make_ready
 from specviz.models.describe import describe
 from specviz.settings import RunSettings
 from specviz.trace import BaselineRecord, Costs, StepRecord, StopReason, Trace
-from specviz.verification import Rule, is_lossless
+from specviz.verification import Rule, lossy
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -97,7 +97,7 @@ class Run:
             pair=describe(self.pair)
             | {"drafted_with": {n: d.about for n, d in self.drafters.items() if d.about}}
             # told in the saved file too, for whoever reads it without knowing the rules
-            | {"lossless": all(is_lossless(step.settings.rule) for step in self.steps if step.tokens)},
+            | {"lossless": not lossy(self.steps)},
             prefill_s=self.prefill_s,
             prompt_texts=tuple(show(i) for i in self.prompt_ids),
             baseline=self.baseline,

@@ -9,9 +9,10 @@ import pytest
 
 from specviz import sweep
 from specviz.compare import ALONE
+from specviz.metrics.intervals import FEWEST_STEPS, INTERVALS, Outcome, intervals
 from specviz.records import Fate, StepRecord, TokenRecord
 from specviz.settings import RunSettings, SettingsError
-from specviz.sweep import INTERVALS, Outcome, Prompt, grid, intervals, measure, table
+from specviz.sweep import Prompt, grid, measure, table
 from specviz.trace import Trace
 
 WORDS = Prompt("words", "w1 w2 w3", False)
@@ -98,7 +99,7 @@ def test_steps_that_are_all_alike_do_not_tell_how_they_vary():
 
 
 def test_too_few_steps_or_no_drafts_give_no_interval():
-    few = trace(*(step(i, 1, False, 0.2) for i in range(sweep.FEWEST_STEPS - 1)))
+    few = trace(*(step(i, 1, False, 0.2) for i in range(FEWEST_STEPS - 1)))
     many = trace(*(step(i, 0, False, 0.1) for i in range(8)))
     assert intervals([Outcome(few, many)]) == dict.fromkeys(INTERVALS) == intervals([])
     # nothing drafted: speeds have an interval, acceptance has none

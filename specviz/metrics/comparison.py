@@ -12,18 +12,20 @@ from typing import Any
 
 import pandas as pd
 
+from specviz.metrics.intervals import Outcome, columns
 from specviz.metrics.rates import count
 from specviz.trace import Trace
 
 
-def table(lanes: Mapping[str, Sequence[Trace]], alone: str) -> pd.DataFrame:
+def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) -> pd.DataFrame:
     """One row a lane, over all its traces (one a prompt); NA where there is no denominator or nothing was measured.
 
     `alone`: the lane of the target by itself. `acceptance_rate` of tested places, `drafted_share` of drafted tokens,
     `mean_draft_length` and `block_efficiency`: tokens drafted and tokens emitted a target pass;
     `cost_ratio` c: one draft pass ÷ one target pass over one place;
     `verify_ratio` v: a verifying pass ÷ the same; `speed_up`: tokens/s ÷ those of the target alone.
-    `same`: whether every output at temperature 0 was the target's own; NA where that was not compared.
+    `same`: whether every output at temperature 0 was the target's own; NA where that was not compared. `sure`: with 95 %
+    intervals (`metrics.intervals`) as columns `…_low` and `…_high`, which take longer than all the rest.
     """
     base = lanes.get(alone, ())
     single = median([s.verify_s for t in base for s in t.steps] or [0])
@@ -51,6 +53,8 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str) -> pd.DataFrame:
             "speed_up": own_rate / base_rate if own_rate and base_rate else None,
             "same": all(same) if same and None not in same else None,
         }
+        if sure and name != alone:
+            row |= columns([Outcome(*both) for both in zip(traces, base, strict=True)])
         rows.append(row)
     return pd.DataFrame(rows).convert_dtypes() if rows else pd.DataFrame()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from specviz.metrics.rates import count
 from specviz.trace import Trace
-from specviz.verification import is_lossless
+from specviz.verification import lossy
 
 
 def summary(trace: Trace) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def summary(trace: Trace) -> dict[str, Any]:
     return {
         "text": trace.text,
         "stop": trace.stop,
-        "lossless": all(is_lossless(step.settings.rule) for step in trace.steps if step.tokens),
+        "lossless": not lossy(trace.steps),
         "tokens": counts.emitted,
         "target_passes": counts.steps,
         "drafted": counts.drafted,

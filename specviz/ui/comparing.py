@@ -31,6 +31,7 @@ FRAME_S = 1.0
 """The table is drawn anew this often: it is a whole piece of page, and drawing eats the cores that decode."""
 USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
 DISTURBED = " ⚠ {} steps of others came between: compare again when nobody else is here."
+SURE = " In brackets: denominators, and 95 % intervals by bootstrap over the steps; another prompt may differ by more."
 CHOICES = [name for name in STRATEGIES if name != "none"]
 
 
@@ -98,8 +99,9 @@ class Comparing:
 def draw(both: Comparison, how: str) -> str:
     """The lanes so far as a piece of page."""
     traces = both.traces()
-    found = table({name: [trace] for name, trace in traces.items()}, ALONE)
-    return comparison.html(found, traces, ALONE, how, ended=both.next is None)
+    ended = both.next is None
+    found = table({name: [trace] for name, trace in traces.items()}, ALONE, sure=ended)
+    return comparison.html(found, traces, ALONE, how + SURE if ended else how, ended=ended)
 
 
 def run_of(both: Comparison) -> dict[str, Any]:

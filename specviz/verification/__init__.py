@@ -1,5 +1,8 @@
 """Rules that decide about drafted tokens, and the walk that applies them. To add a rule: one file and one line here."""
 
+from collections.abc import Iterable
+
+from specviz.records import StepRecord
 from specviz.settings import RunSettings
 from specviz.verification.base import Rule
 from specviz.verification.lenience import Lenience
@@ -26,4 +29,9 @@ def is_lossless(name: str) -> bool:
     return name in RULES and RULES[name].lossless
 
 
-__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "any_accept_prob", "is_lossless", "rule_of", "verify"]
+def lossy(steps: Iterable[StepRecord]) -> list[str]:
+    """Rules that change the output and decided about a draft in these steps, each once."""
+    return list(dict.fromkeys(s.settings.rule for s in steps if s.tokens and not is_lossless(s.settings.rule)))
+
+
+__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "any_accept_prob", "is_lossless", "lossy", "rule_of", "verify"]

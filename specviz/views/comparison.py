@@ -70,8 +70,8 @@ def row(name: str, cells: Iterable[str], speed_up: Any, best: Any) -> str:
     return f'<tr{" class=sv-fastest" if fastest else ""}><th scope="row">{escape(name)}{mark}</th>{body}</tr>'
 
 
-def cell(row: Mapping[Any, Any], name: str, more: str = "") -> str:
-    """A figure of `metrics.comparison.table` with its denominator, and `more` (text) behind that; a gap for NA."""
+def cell(row: Mapping[Any, Any], name: str) -> str:
+    """A figure of `metrics.comparison.table` with its denominator, and its interval where it has one; a gap for NA."""
     value = row[name]
     if pd.isna(value):
         return "–"
@@ -84,8 +84,20 @@ def cell(row: Mapping[Any, Any], name: str, more: str = "") -> str:
         "block_efficiency": f"{row['tokens']} in {row['target_passes']}",
     }.get(name, "")
     form = ".1f" if name.endswith("tokens_per_s") else ".2f"
-    small = "; ".join(part for part in (over, more) if part)
+    small = "; ".join(part for part in (over, interval(row, name)) if part)
     return f"{value:{form}}{'×' if name == 'speed_up' else ''}" + (f" <small>({small})</small>" if small else "")
+
+
+def interval(row: Mapping[Any, Any], name: str) -> str:
+    """The ends of a figure's interval, nothing where it has none."""
+    low, high = number(row, f"{name}_low"), number(row, f"{name}_high")
+    form = ".1f" if name.endswith("tokens_per_s") else ".2f"
+    return "" if low is None or high is None else f"{low:{form}} … {high:{form}}"
+
+
+def number(row: Mapping[Any, Any] | None, name: str) -> float | None:
+    """A figure of a row, None where there is no such row, column or value."""
+    return None if row is None or name not in row or pd.isna(row[name]) else float(row[name])
 
 
 def strip(name: str, trace: Trace, alone: str) -> str:

@@ -15,17 +15,17 @@ import numpy as np
 
 from specviz.metrics.lossless import ALARM, OTHERS, Reading
 from specviz.views.glyphs import shown
+from specviz.views.study import badge
 
 SHOWN = 12
 """Outcomes with bars of their own; the rest are summed up."""
-BADGES = {"lossless": "exact", "lossy": "⚠ changes the output", "wrong": "⚠ wrong on purpose"}
 _EXACT = 1e-9
 _WIDE, _HIGH, _LEFT, _LOW, _TOP = 250, 116, 34, 18, 18  # of the picture, and its margins for labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One rule. `kind`: a key of `BADGES`; `says`: what it does. `readings`: by rising draws, the last one is shown.
+    """One rule. `kind`: a key of `views.study.BADGES`; `says`: what it does. `readings`: by rising draws, the last one is shown.
     `exact`: total variation by the formula, without drawing. `note`: why there is nothing to show."""
 
     name: str
@@ -67,7 +67,7 @@ def _rest(reading: Reading, own: list[int]) -> tuple[float, float]:
 
 
 def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit: str, whole: int) -> str:
-    head = f'<h4>{escape(panel.name)} <span class="sv-lo-badge sv-lo-{panel.kind}">{escape(BADGES[panel.kind])}</span></h4>'
+    head = f"<h4>{escape(panel.name)} {badge(panel.kind)}</h4>"
     head += f'<p class="sv-lo-says">{escape(panel.says)}</p>'
     if not panel.readings:
         return f'<section class="sv-lo">{head}<p>Not shown: {escape(panel.note)}.</p></section>'

@@ -22,7 +22,22 @@ from specviz.metrics.rejections import (
 )
 from specviz.trace import Fate, Trace
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
-from specviz.views.study import GAP, Html, counted, folded, html, ms, number, part, room, says, share, table, token
+from specviz.views.study import (
+    GAP,
+    Html,
+    changed,
+    counted,
+    folded,
+    html,
+    ms,
+    number,
+    part,
+    room,
+    says,
+    share,
+    table,
+    token,
+)
 
 WIDTHS = (2, 3, 4)
 MOST_REFUSALS = 200
@@ -35,6 +50,7 @@ def study(trace: Trace) -> Html:
     if not trace.steps:
         return room(says(EMPTY))
     return room(
+        changed(trace),
         part("One run under every definition", *_dictionary(trace)),
         part("Why rejected", *_refusals(trace)),
         part("Where the tokens and the time went", *_ledger(trace)),

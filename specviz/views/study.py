@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from specviz.trace import Fate
+from specviz.trace import Fate, Trace
+from specviz.verification import lossy
 from specviz.views.glyphs import shown
 from specviz.views.palette import FATES, LETTERS
 
+BADGES = {"lossless": "exact", "lossy": "⚠ changes the output", "wrong": "⚠ wrong on purpose"}
+"""What a rule claims, in words."""
 GAP = "–"
 """Stands where nothing was measured or there is nothing to divide by."""
 
@@ -46,6 +49,26 @@ def says(text: object) -> Html:
 def folded(title: str, *inside: Html) -> Html:
     """Out of sight until asked for."""
     return Html(f"<details><summary>{escape(title)}</summary>{''.join(inside)}</details>")
+
+
+def badge(kind: str) -> Html:
+    """`kind`: a key of `BADGES`."""
+    return Html(f'<span class="sv-lo-badge sv-lo-{kind}">{escape(BADGES[kind])}</span>')
+
+
+def changed(trace: Trace) -> Html:
+    """The badge of a run whose output is no longer the target's own, with the rules; nothing for any other."""
+    rules = lossy(trace.steps)
+    if not rules:
+        return Html("")
+    steps = sum(bool(step.tokens) and step.settings.rule in rules for step in trace.steps)
+    return says(
+        Html(
+            f"{badge('lossy')} {html(' and '.join(rules))} decided in "
+            f"{steps} of {counted(len(trace.steps), 'step')}: more may be accepted, and sooner, than a rule that keeps the "
+            "target's distribution would."
+        )
+    )
 
 
 def table(label: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]], kind: str = "") -> Html:

@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from specviz.views import comparison
+from specviz.views.comparison import interval, number
 from specviz.views.palette import ABOVE, BELOW, EVEN, ON_SCALE, ROLES, SERIES
 
 DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "triangle-up", "x")
@@ -60,7 +61,7 @@ def heat_map(found: pd.DataFrame) -> go.Figure:
     """Strategy × K, coloured by speed-up around 1; the number stands in the cell, its interval in the note."""
     names, ks = _series(found), sorted(set(found["k"]))
     cells = {(name, k): line for name, lines in names.items() for k, line in lines.items()}
-    values = [[_number(cells.get((name, k)), "speed_up") for k in ks] for name in names]
+    values = [[number(cells.get((name, k)), "speed_up") for k in ks] for name in names]
     known = [value for line in values for value in line if value is not None]
     reach = max([0.25, *(abs(value - 1) for value in known)])
     figure = go.Figure(layout={"template": go.layout.Template()})
@@ -93,8 +94,8 @@ def curves(found: pd.DataFrame) -> go.Figure:
     figure = go.Figure(layout={"template": go.layout.Template()})
     ks = sorted(set(found["k"]))
     for at, (name, lines) in enumerate(_series(found).items()):
-        colour, known = SERIES[at % len(SERIES)], [(k, line) for k, line in lines.items() if _number(line, "speed_up")]
-        banded = [(k, _number(line, "speed_up_low"), _number(line, "speed_up_high")) for k, line in known]
+        colour, known = SERIES[at % len(SERIES)], [(k, line) for k, line in lines.items() if number(line, "speed_up")]
+        banded = [(k, number(line, "speed_up_low"), number(line, "speed_up_high")) for k, line in known]
         band = [(k, low, high) for k, low, high in banded if low is not None and high is not None]
         figure.add_scatter(
             x=[k for k, _, _ in band] + [k for k, _, _ in reversed(band)],
@@ -109,7 +110,7 @@ def curves(found: pd.DataFrame) -> go.Figure:
         figure.add_scatter(
             name=name,
             x=[k for k, _ in known],
-            y=[_number(line, "speed_up") for _, line in known],
+            y=[number(line, "speed_up") for _, line in known],
             customdata=[_note(line) for _, line in known],
             mode="lines+markers",
             line={"width": 2, "dash": DASHES[at % len(DASHES)]},
@@ -157,29 +158,19 @@ def _series(found: pd.DataFrame) -> dict[str, dict[int, Mapping[str, Any]]]:
     return {name: dict(sorted(lines.items())) for name, lines in names.items()}
 
 
-def _number(line: Mapping[str, Any] | None, column: str) -> float | None:
-    return None if line is None or pd.isna(line[column]) else float(line[column])
-
-
 def _note(line: Mapping[str, Any] | None) -> str:
     if line is None:
         return "not measured"
-    rate = comparison.cell(line, "acceptance_rate", _within(line, "acceptance_rate"))
+    rate = comparison.cell(line, "acceptance_rate")
     alpha = f"α {rate}".replace("<small>", "").replace("</small>", "")
     rates = f"τ {_plain(line, 'block_efficiency')}, {_plain(line, 'tokens_per_s')} tokens/s"
     return f"{_plain(line, 'speed_up')}<br>{alpha}<br>{rates}"
 
 
 def _plain(line: Mapping[str, Any], column: str) -> str:
-    value, interval = _number(line, column), _interval(line, column)
+    value, ends = number(line, column), interval(line, column)
     sign = "×" if column == "speed_up" else ""
-    return "–" if value is None else f"{value:.2f}{sign}" + (f" [{interval}]" if interval else "")
-
-
-def _interval(line: Mapping[str, Any], column: str) -> str:
-    low, high = _number(line, f"{column}_low"), _number(line, f"{column}_high")
-    form = ".1f" if column == "tokens_per_s" else ".2f"
-    return "" if low is None or high is None else f"{low:{form}} … {high:{form}}"
+    return "–" if value is None else f"{value:.2f}{sign}" + (f" [{ends}]" if ends else "")
 
 
 def _says(found: pd.DataFrame) -> str:
@@ -215,14 +206,10 @@ def html(found: pd.DataFrame, note: str) -> str:
 
 def _row(line: Mapping[Any, Any], several: bool, best: Any) -> str:
     cells = [f"{line['k']}", *([f"{line['temperature']:g}"] if several else [])]
-    cells += [comparison.cell(line, column, _within(line, column)) for column in COLUMNS]
+    cells += [comparison.cell(line, column) for column in COLUMNS]
     return comparison.row(
         line["strategy"], [*cells, f"{line['prompts']} of {line['prompts_wanted']}"], line["speed_up"], best
     )
-
-
-def _within(line: Mapping[Any, Any], column: str) -> str:
-    return _interval(line, column) if f"{column}_low" in line else ""
 
 
 def csv(found: pd.DataFrame) -> str:

@@ -19,6 +19,7 @@ from specviz.settings import MAX_K
 from specviz.views.figures.base import colour
 from specviz.views.study import Html, html, ms, number, part, room, says, table
 
+_NONE = Html("")
 SHORT = 16
 """The K axis ends here, unless something there is to see lies beyond."""
 
@@ -136,9 +137,10 @@ def told(curve: Curve, whose: str, example: bool = False) -> Html:
     return room(says(Html(f"<strong>{html(curve.verdict())}</strong> {html(line)} {html(whose)} {html(values)}")))
 
 
-def findings(found: Pace) -> Html:
-    """Slower or faster, and why: a list that begins with what matters most."""
+def findings(found: Pace, badge: Html = _NONE) -> Html:
+    """Slower or faster, and why: a list that begins with what matters most. `badge`: what comes before all else."""
     return room(
+        badge,
         says(Html(f"<strong>{html(headline(found))}</strong>")),
         Html(f'<ol class="sv-findings">{"".join(_finding(finding) for finding in diagnose(found))}</ol>'),
     )

@@ -14,6 +14,7 @@ from specviz.metrics.theory import VerifyCost, interpolated
 from specviz.settings import SpecvizError
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
+from specviz.views.study import changed
 from specviz.views.theory import Curve
 
 EXAMPLE = (0.7, 0.1, 0.05)
@@ -78,7 +79,7 @@ def add(desk: Desk) -> None:
         own = Own.of(known)
         shown = own.curve(own.sliders)
         return [
-            theory.findings(known),
+            theory.findings(known, changed(trace)),
             theory.picture(shown),
             own.told(shown),
             *own.sliders,
