@@ -34,7 +34,10 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
     lanes = re.findall(r'<th scope="row">([^<]+)', table)
     assert [lane.strip() for lane in lanes] == [ALONE, "greedy", "prompt lookup"]
     assert table.count("fastest</b>") == 1 and "⚠" not in table
-    assert table.count("✓ yes") == 2 and "30 in 30" in table and re.search(r"\(\d+ of \d+\)", table)
+    assert table.count("✓ yes") == 2 and "30 in 30" in table and re.search(r"\(\d+ of \d+", table)
+    # figures of lanes carry an interval, at the end only
+    assert re.search(r"\d\.\d\d× <small>\(\d\.\d\d … \d\.\d\d\)", table) and "95 % intervals" in table
+    assert not any("…" in before.table or "95 %" in before.table for before in seen[:-1])
     # a cell for every token, and one seam a pass
     for strip in re.findall(r'class="sv-strip".*?</div>', table):
         passes = int(re.search(r"in (\d+) passes", strip)[1])

@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 import specviz
+from specviz.metrics.pace import pace
 from specviz.metrics.rates import count
 from specviz.metrics.rejections import ranks, refusals, saved
 from specviz.settings import RunSettings
@@ -14,6 +15,8 @@ from specviz.trace import Trace
 from specviz.ui import gallery
 from specviz.views import numbers
 from specviz.views.numbers import EMPTY, NO_DRAFTS
+from specviz.views.study import changed
+from specviz.views.theory import findings
 from tests.conftest import tiny_pair
 from tests.metrics.test_rates import run_of
 from tests.ui.browser import EVIL
@@ -51,6 +54,15 @@ def test_the_recorded_run_is_told_with_denominators():
         "of the time of drafting and verifying",
     ):
         assert sentence in said, sentence
+
+
+def test_a_rule_that_changes_the_output_has_its_badge_here_too():
+    lossy = ran("sampling", rule="lenience")
+    drafted = sum(bool(step.tokens) for step in lossy.steps)
+    said = f"⚠ changes the output lenience decided in {drafted} of {len(lossy.steps)} steps"
+    assert said in words(numbers.study(lossy)) and said in words(findings(pace(lossy), changed(lossy)))
+    exact = ran("sampling")
+    assert "⚠" not in numbers.study(exact) + findings(pace(exact), changed(exact))
 
 
 @pytest.mark.parametrize("name", gallery.present())
