@@ -9,6 +9,7 @@ from specviz.settings import RunSettings, SpecvizError
 from specviz.ui import gallery
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
+from specviz.ui.measuring import Measuring
 from specviz.ui.shelf import Shelf
 from specviz.ui.studies import Desk
 from specviz.ui.turns import Turns
@@ -21,7 +22,8 @@ from tests.ui.test_drive import VALUES, load
 def desk():
     visitors, turns = Visitors(), Turns()
     nothing = object()
-    return Desk(visitors, Shelf(load), turns, Files(visitors, turns), nothing, nothing, {}, {})
+    shelf = Shelf(load)
+    return Desk(visitors, shelf, turns, Measuring(shelf, turns), Files(visitors, turns), nothing, nothing, {}, {})
 
 
 def test_the_run_on_screen_is_found_by_what_the_browser_says(desk):
