@@ -42,22 +42,23 @@ def test_changes_too_near_to_be_told_apart_are_one_with_what_came_of_them():
     assert groups([("greedy", k) for k in (4, 9, 4, 4)], 2) == []
 
 
-def placed(marks, width):
-    return js.run(FILES, "placeLabels(GIVEN.marks, GIVEN.width)", {"marks": marks, "width": width})
+def placed(*cases):
+    """What becomes of each (marks, width)."""
+    return js.run(FILES, "GIVEN.map(([marks, width]) => placeLabels(marks, width))", cases)
 
 
 def test_words_stand_whole_beside_each_other_in_at_most_two_rows_or_give_way_to_numbers():
     random.seed(3)
-    seen = set()
+    seen, cases, width = set(), [], 360
     for _ in range(200):
-        width, count = 360, random.randint(1, 12)
-        at = sorted(random.sample(range(0, width, 16), count))
-        marks = [{"at": x, "label": "x" * random.randint(3, 14)} for x in at]
-        found = placed(marks, width)
+        at = sorted(random.sample(range(0, width, 16), random.randint(1, 12)))
+        cases.append(([{"at": x, "label": "x" * random.randint(3, 14)} for x in at], width))
+    for (marks, _), found in zip(cases, placed(*cases), strict=True):
         seen.add(found["numbered"])
-        assert len(found["labels"]) == count and 1 <= found["rows"] <= 2
+        assert len(found["labels"]) == len(marks) and 1 <= found["rows"] <= 2
         if found["numbered"]:
-            assert [n["text"] for n in found["labels"]] == [str(i + 1) for i in range(count)] and found["rows"] == 1
+            numbers = [str(i + 1) for i in range(len(marks))]
+            assert [n["text"] for n in found["labels"]] == numbers and found["rows"] == 1
             continue
         spans = {}
         for mark, label in zip(marks, found["labels"], strict=True):
@@ -70,9 +71,8 @@ def test_words_stand_whole_beside_each_other_in_at_most_two_rows_or_give_way_to_
 
 
 def test_one_change_at_the_right_edge_is_written_to_the_left_of_its_line():
-    assert placed([{"at": 350, "label": "4-bit copy"}], 360)["labels"] == [
-        {"at": 350, "row": 0, "text": "4-bit copy", "anchor": "right"}
-    ]
+    (found,) = placed(([{"at": 350, "label": "4-bit copy"}], 360))
+    assert found["labels"] == [{"at": 350, "row": 0, "text": "4-bit copy", "anchor": "right"}]
 
 
 def test_a_round_of_all_charts_takes_no_longer_than_its_time_whatever_a_filling_costs():
