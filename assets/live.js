@@ -74,7 +74,7 @@ function makeLive(store, view) {
     if (!message || (some(message.seq) && message.seq === seq)) return;
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
     seq = message.seq;
-    if (message.m === 'note') tell(message.say, true);
+    if (message.m === 'note') tell(message.say, !message.passes);
     else if (message.m === 'hint') {
       if (message.r !== (store.run || aside)) return;
       hint = message.hint;

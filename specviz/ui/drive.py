@@ -40,6 +40,7 @@ SPEEDS: dict[str, float] = {
     "4 steps/s": 4,
     "full speed": float("inf"),
 }
+THESE = "The run has these models already and goes on with them."
 TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 T = TypeVar("T")
@@ -68,7 +69,10 @@ class Drivers:
         return self._hold(visitor, visitor.claim(), lambda me: self._alone(visitor, me))
 
     def load(self, visitor: Visitor) -> Iterator[str]:
-        """Load the pair that the visitor chose, with progress; the run so far is kept."""
+        """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""
+        pair, run = self.shelf.loaded(key_of(visitor)), visitor.run
+        if run and run.pair is pair and visitor.driven and not visitor.fetching:
+            return iter([wire.pack(message(visitor, {"m": "note", "say": THESE, "passes": True}))])
         return self._hold(visitor, visitor.claim(), lambda me: self._load(visitor, me))
 
     def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
@@ -191,12 +195,16 @@ class Drivers:
     def _pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
         """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""
         wanted, told = self.shelf.again(key_of(visitor)), ""
-        while not wanted.done.wait(POLL_S):
-            if visitor.driver != me:
-                return None
-            if (now := f"{wanted.say} {wanted.progress}") != told:
-                told = now
-                yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
+        visitor.fetching = True
+        try:
+            while not wanted.done.wait(POLL_S):
+                if visitor.driver != me:
+                    return None
+                if (now := f"{wanted.say} {wanted.progress}") != told:
+                    told = now
+                    yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
+        finally:
+            visitor.fetching = False
         pair = wanted.arrived()
         visitor.worked = key_of(visitor)
         return pair

@@ -15,7 +15,7 @@ from specviz.drafting.greedy import Greedy
 from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
 from specviz.trace import Trace
-from specviz.ui.drive import Drivers
+from specviz.ui.drive import THESE, Drivers
 from specviz.ui.lookups import Lookups
 from specviz.ui.outlook import coming
 from specviz.ui.panel import take
@@ -104,6 +104,19 @@ def test_a_later_claim_ends_a_driver_within_a_step(drivers):
     assert not someone.busy.locked()
     again = steps_of(told(drivers.play(someone, 1)))
     assert again[0]["i"] == len(someone.run.steps) - 1
+
+
+def test_a_load_of_the_models_that_a_run_has_lets_it_go_on(drivers):
+    someone = visitor(speed="4 steps/s", max_new_tokens=100)
+    drive = drivers.play(someone, float("inf"))
+    while not steps_of(told([next(drive)])):
+        pass
+    notes = told(drivers.load(someone))
+    assert [(m["m"], m["say"]) for m in notes] == [("note", THESE)]
+    assert steps_of(told([next(drive)])) and someone.driven
+    drive.close()
+    someone.values["target"] = "ctx_t"  # others are loaded, and the run rests
+    assert told(drivers.load(someone))[-1]["say"] == "The models are ready; press Play."
 
 
 def test_a_closed_tab_frees_the_run(drivers):
