@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
 from specviz import baseline, calibration, engine
@@ -88,6 +89,17 @@ class Drivers:
                 return
         visitor.holder = me
         try:
+            with closing(self._told(visitor, me, work)) as messages:
+                for text in messages:
+                    if (
+                        visitor.emptied < me
+                    ):  # else a Reset has come first: what was under way is nothing on an empty page
+                        yield text
+        finally:  # also when the tab is closed in the middle
+            visitor.busy.release()
+
+    def _told(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Told[None]:
+        try:
             yield from work(me)
             if visitor.taken > me:
                 yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
@@ -101,8 +113,6 @@ class Drivers:
             fault = "a fault of this program, which its console names"
             what = "too little memory" if isinstance(error, MemoryError) else fault
             yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
-        finally:  # also when the tab is closed in the middle
-            visitor.busy.release()
 
     def _steps(self, visitor: Visitor, me: int, limit: float) -> Iterator[str]:
         pair = yield from self._pair(visitor, me)

@@ -296,6 +296,27 @@ def test_the_target_alone_is_measured_and_compared(drivers):
     assert next(m["b"] for m in told(drivers.measure(hot)) if m["m"] == "baseline")["same"] is None
 
 
+def test_after_a_reset_nothing_is_told_of_what_was_under_way(drivers, monkeypatch):
+    """Whatever a driver says after it: the step that it was in ends later, and the page is empty by then."""
+    someone = visitor(max_new_tokens=60)
+    told(drivers.play(someone, float("inf")))
+    step = engine.step
+
+    def reset_meanwhile(run, settings):
+        someone.forget_run()
+        time.sleep(0.3)  # long enough for the next word on how far it is
+        return step(run, settings)
+
+    monkeypatch.setattr(engine, "step", reset_meanwhile)
+    assert [m for m in told(drivers.measure(someone)) if m.get("state") == "measuring"] == []
+    monkeypatch.setattr(engine, "step", step)
+    begin = engine.begin
+    monkeypatch.setattr(engine, "begin", lambda *given: (someone.forget_run(), begin(*given))[1])
+    assert told(drivers.play(someone, 1)) == [] and someone.run is None
+    monkeypatch.setattr(engine, "begin", begin)
+    assert steps_of(told(drivers.play(someone, 1)))  # what begins after it is told
+
+
 def test_who_waits_for_a_turn_is_told_how_many_are_ahead(drivers, monkeypatch):
     monkeypatch.setattr("specviz.ui.drive.PATIENCE_S", 0.1)
     gate, told_so = threading.Event(), []
@@ -381,8 +402,8 @@ def test_reset_while_a_run_is_begun_leaves_none(drivers, monkeypatch):
         return begin(*args)
 
     monkeypatch.setattr(engine, "begin", reset)
-    last = told(drivers.play(someone, float("inf")))[-1]
-    assert someone.run is None and "head" not in last and last["state"] == "ready"
+    messages = told(drivers.play(someone, float("inf")))  # only of the models, which came before it
+    assert someone.run is None and [m for m in messages if "head" in m or m["state"] != "loading"] == []
 
 
 def test_pause_while_costs_are_measured_makes_no_step(drivers, monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from specviz.ui.presets import FIRST, PRESETS
 from tests.ui.test_page import chromium, desk, open_tab, visit  # noqa: F401
 
-
 # ----------------------------------------------------------------------------------------------- menus that are passed
 
 
