@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
+
 from specviz.ui.presets import FIRST, PRESETS
 from tests.ui.test_page import chromium, desk, open_tab, visit  # noqa: F401
+
+HERE = "() => document.activeElement.className + ' ' + (document.activeElement.getAttribute('aria-label') || '')"
+RING = """() => {
+    const style = getComputedStyle(document.activeElement), probe = document.createElement('i');
+    probe.style.color = document.body.classList.contains('dark') ? '#b4b8ff' : '#3f3fb8';
+    document.body.append(probe);
+    const wanted = getComputedStyle(probe).color;
+    for (const moving of document.activeElement.getAnimations()) moving.finish();
+    probe.remove();
+    return style.outlineStyle === 'solid' && parseFloat(style.outlineWidth) >= 2 && style.outlineColor === wanted;
+}"""
+HEADINGS = """() => [...document.querySelectorAll('.gr-accordion .label-wrap')].map((n) => [
+    n.getAttribute('aria-expanded'), n.nextElementSibling.checkVisibility(), n.querySelector('.icon').ariaHidden])"""
 
 # ----------------------------------------------------------------------------------------------- menus that are passed
 
@@ -44,3 +59,32 @@ def test_an_example_that_is_only_passed_fills_nothing(visit):  # noqa: F811
     visit.choose("preset", "List")
     visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", PRESETS["List"].prompt)
     visit.until("(on) => document.querySelector('#sv-chat input').checked === on", PRESETS["List"].chat)
+
+
+# ------------------------------------------------------------------------------------------ the focus is seen and kept
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_whatever_has_the_focus_in_the_studies_has_the_ring_of_the_page(desk, open_tab, theme):  # noqa: F811
+    visit = open_tab(desk, f"?__theme={theme}")  # noqa: F811
+    for study in ("sv-compare", "sv-why", "sv-lossless", "sv-sweep"):
+        visit.page.locator(f"#{study} > .label-wrap").click()
+    visit.page.locator("#sv-sweep-tokens input[type=number]").wait_for()
+    visit.page.locator("#sv-compare > .label-wrap").focus()
+    met, bare = set(), []
+    for _ in range(120):
+        visit.page.keyboard.press("Tab")
+        kind, inside, ring = visit.page.evaluate(
+            f"() => [document.activeElement.type || document.activeElement.tagName, "
+            f"!!document.activeElement.closest('.gr-accordion'), ({RING})()]"
+        )
+        if not inside:
+            break
+        met.add(kind)
+        if not ring:
+            bare.append(visit.page.evaluate("() => document.activeElement.outerHTML.slice(0, 120)"))
+    assert bare == []
+    assert {"checkbox", "range", "number", "text", "submit"} <= met
+
+
+# ------------------------------------------------------------------------------------------------ what is not only seen
