@@ -87,4 +87,19 @@ def test_whatever_has_the_focus_in_the_studies_has_the_ring_of_the_page(desk, op
     assert {"checkbox", "range", "number", "text", "submit"} <= met
 
 
+def test_an_arrow_on_a_token_of_the_card_keeps_the_focus_there(visit):  # noqa: F811
+    visit.key("Home")
+    visit.key("ArrowRight", 2)
+    token = visit.page.locator(".sv-lanes .sv-pick").first
+    token.focus()
+    for step in (3, 4):
+        visit.page.keyboard.press("ArrowRight")
+        visit.until("(n) => document.querySelector('.sv-card-title').textContent.startsWith('Step ' + n)", step)
+        assert visit.page.evaluate("() => document.activeElement.matches('.sv-lanes .sv-pick[aria-pressed=true]')")
+    visit.page.locator(".sv-lanes th", has_text="coin").focus()
+    visit.page.keyboard.press("ArrowLeft")
+    visit.until("() => document.querySelector('.sv-card-title').textContent.startsWith('Step 3')")
+    assert visit.page.evaluate("() => document.activeElement.textContent") == "coin"
+
+
 # ------------------------------------------------------------------------------------------------ what is not only seen
