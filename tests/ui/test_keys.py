@@ -102,4 +102,21 @@ def test_an_arrow_on_a_token_of_the_card_keeps_the_focus_there(visit):  # noqa: 
     assert visit.page.evaluate("() => document.activeElement.textContent") == "coin"
 
 
+def test_what_is_chosen_under_runs_gives_the_focus_back_to_its_button(visit, tmp_path):  # noqa: F811
+    bad = tmp_path / "bad.json"
+    bad.write_text("{}")
+    for entry in ("Open run …", "Copy link", "Copy text", "Save run"):
+        visit.page.locator(".sv-runs-open").focus()
+        visit.page.keyboard.press("Enter")
+        visit.page.get_by_role("button", name=entry, exact=True).focus()
+        if entry == "Open run …":  # as when the system's own window closes over it
+            visit.page.locator(".sv-runs input[type=file]").set_input_files(bad)
+        else:
+            visit.page.keyboard.press("Enter")
+        visit.until("() => document.querySelector('.sv-runs-panel').hidden")
+        assert "sv-runs-open" in visit.page.evaluate(HERE), entry
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('Saved as ')")
+    assert "sv-runs-open" in visit.page.evaluate(HERE)
+
+
 # ------------------------------------------------------------------------------------------------ what is not only seen
