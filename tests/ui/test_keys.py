@@ -120,3 +120,27 @@ def test_what_is_chosen_under_runs_gives_the_focus_back_to_its_button(visit, tmp
 
 
 # ------------------------------------------------------------------------------------------------ what is not only seen
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_entry_that_enter_would_take_stands_out(desk, open_tab, theme):  # noqa: F811
+    visit = open_tab(desk, f"?__theme={theme}")  # noqa: F811
+    visit.page.locator("#sv-strategy input").focus()
+    visit.page.get_by_role("option").first.wait_for()
+    visit.page.keyboard.press("ArrowDown")
+    visit.until("() => document.querySelector('#sv-strategy input').hasAttribute('aria-activedescendant')")
+    ratios = visit.page.evaluate(
+        """() => {
+            const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+            const light = (css) => {
+                const [r, g, b] = css.match(/[\\d.]+/g).map((v) => linear(v / 255));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+            const id = document.querySelector('#sv-strategy input').getAttribute('aria-activedescendant');
+            const now = getComputedStyle(document.getElementById(id));
+            const list = getComputedStyle(document.querySelector('#sv-strategy .options'));
+            return [contrast(now.backgroundColor, list.backgroundColor), contrast(now.color, now.backgroundColor)];
+        }"""
+    )
+    assert ratios[0] >= 3 and ratios[1] >= 4.5
