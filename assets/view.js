@@ -119,6 +119,7 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 mendDrawer();
 mendMenus();
 mendLists();
+mendHeadings();
 mendNumbers((words) => live.tell(words));
 view.fresh();
 watch('value', () => live.receive(props.value));

@@ -144,3 +144,14 @@ def test_the_entry_that_enter_would_take_stands_out(desk, open_tab, theme):  # n
         }"""
     )
     assert ratios[0] >= 3 and ratios[1] >= 4.5
+
+
+def test_headings_that_fold_tell_whether_they_are_open(visit):  # noqa: F811
+    visit.until(f"() => ({HEADINGS})().length === 9")
+    assert visit.page.evaluate(HEADINGS) == [["false", False, "true"]] * 9
+    visit.open("Models")
+    visit.page.locator("#sv-numbers > .label-wrap").press("Enter")
+    told = f"(open) => JSON.stringify(({HEADINGS})().flatMap((h, i) => (h[0] === 'true' && h[1] ? [i] : []))) === open"
+    visit.until(told, "[2,5]")
+    visit.page.get_by_role("button", name="Models", exact=True).click()  # by a name without the arrow
+    visit.until(told, "[5]")
