@@ -155,3 +155,23 @@ def test_headings_that_fold_tell_whether_they_are_open(visit):  # noqa: F811
     visit.until(told, "[2,5]")
     visit.page.get_by_role("button", name="Models", exact=True).click()  # by a name without the arrow
     visit.until(told, "[5]")
+
+
+def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(visit):  # noqa: F811
+    visit.page.evaluate(
+        """() => {
+            const voice = document.querySelector('.sv-top .sv-sr');
+            window.heard = [];
+            new MutationObserver(() => { if (voice.textContent) window.heard.push(voice.textContent); })
+                .observe(voice, { childList: true, characterData: true, subtree: true });
+        }"""
+    )
+    visit.prompt("")
+    refusals = "() => window.heard.filter((words) => words.startsWith('Not done. Type a prompt')).length"
+    for times in (1, 2):
+        visit.press("play")
+        visit.until(f"(n) => ({refusals})() === n", times)
+    visit.page.evaluate("() => document.body.classList.add('drawn-anew')")  # all parts are drawn again
+    visit.key("ArrowLeft")
+    visit.page.wait_for_timeout(300)
+    assert visit.page.evaluate(refusals) == 2
