@@ -120,7 +120,7 @@ mendDrawer();
 mendMenus();
 mendLists();
 mendHeadings();
-mendNumbers((words) => live.tell(words));
+mendNumbers((words) => live.tell(words), live.untell);
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);
