@@ -141,10 +141,23 @@ function makeCard(host, store, ask, busy) {
     sides.show(heads.findIndex(([at]) => at === j));
   }
 
+  // What is drawn anew takes the focus with it. Called before that; what it returns, called after, gives the focus to the
+  // same of the next step: the chosen token or node, or the row of that name.
+  function keepFocus() {
+    const at = document.activeElement;
+    if (!card.contains(at) || !at.matches('.sv-pick, .sv-lanes th, .sv-node')) return () => {};
+    return () => {
+      const next = at.matches('.sv-node') ? card.querySelector('.sv-node[tabindex="0"]')
+        : at.matches('th') && [...scroll.querySelectorAll('th')].find((th) => th.textContent === at.textContent);
+      (next || card.querySelector('.sv-pick[aria-pressed=true]') || scroll).focus({ preventScroll: true });
+    };
+  }
+
   return {
     update() {
       const next = store.last();
       if (next === step && step) return;
+      const give = keepFocus();
       step = next;
       if (!step) {
         setText(title, store.head ? 'Only the prompt so far' : 'Step card');
@@ -154,6 +167,7 @@ function makeCard(host, store, ask, busy) {
         sides.set(null);
         tree.draw(null);
         place.clear();
+        give();
         return;
       }
       const before = store.steps[step.i - 1], changed = before && changeLabel(before, step);
@@ -165,6 +179,7 @@ function makeCard(host, store, ask, busy) {
       setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));
       lanes();
       rest();
+      give();
       ask(step);
     },
     // Details of the step on the card have come.

@@ -106,7 +106,7 @@ async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = el('textarea');
+    const area = el('textarea'), before = document.activeElement;
     area.value = text;
     area.style.cssText = 'position:fixed;opacity:0';
     document.body.append(area);
@@ -114,6 +114,7 @@ async function copyText(text) {
     let done = false;
     try { done = document.execCommand('copy'); } catch { done = false; }
     area.remove();
+    before?.focus({ preventScroll: true });
     return done;
   }
 }

@@ -24,8 +24,8 @@ function makeLive(store, view) {
   let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
-  // `hint`: what Play will do, where it is not what it seems
-  let note = '', hint = '', noteTimer = 0, aside = null, behind = {}, taken = false, source = {};
+  // `hint`: what Play will do, where it is not what it seems; `told`: counts what must be heard, the same words or not
+  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {};
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -49,9 +49,13 @@ function makeLive(store, view) {
   function tell(words, stays) {
     clearTimeout(noteTimer);
     note = words || '';
+    if (note) told++;
     if (note && !stays) noteTimer = setTimeout(() => tell(''), 8000);
     view.state();
   }
+
+  // Takes this sentence away before its time, if it still stands.
+  function untell(words) { if (note === words) tell(''); }
 
   function begin(run, head, recording) {
     store.begin(run, head, recording);
@@ -74,7 +78,7 @@ function makeLive(store, view) {
     if (!message || (some(message.seq) && message.seq === seq)) return;
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
     seq = message.seq;
-    if (message.m === 'note') tell(message.say, true);
+    if (message.m === 'note') tell(message.say, !message.passes);
     else if (message.m === 'hint') {
       if (message.r !== (store.run || aside)) return;
       hint = message.hint;
@@ -106,6 +110,7 @@ function makeLive(store, view) {
     } else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
       store.head = message.head;
     }
+    if (['refused', 'error'].includes(message.state)) told++;
     take(message);
     if ((message.f ?? 0) > store.n && (message.s || []).length) fill();
     else if (message.f > store.n) fill();
@@ -241,10 +246,10 @@ function makeLive(store, view) {
   document.addEventListener('visibilitychange', onVisible);
 
   return {
-    receive, details, open, poll, call, can, tell, follow, showRecording,
+    receive, details, open, poll, call, can, tell, untell, follow, showRecording,
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,
-    facts: () => ({ state, say, progress, why, back, note, hint }),
+    facts: () => ({ state, say, progress, why, back, note, hint, told }),
   };
 }

@@ -75,3 +75,23 @@ function mendLists() {
     }
   }).observe(side, { subtree: true, attributes: true, attributeFilter: ['aria-expanded'] });
 }
+
+// Headings that fold: whether they are open is told by their looks alone, and the arrow would be read out.
+function mendHeadings() {
+  function tell(heading) {
+    const open = String(heading.classList.contains('open'));
+    if (heading.getAttribute('aria-expanded') !== open) heading.setAttribute('aria-expanded', open);
+  }
+  const turned = new MutationObserver((changes) => { for (const { target } of changes) tell(target); });
+  function find() {
+    for (const heading of document.querySelectorAll('.gr-accordion .label-wrap:not([aria-expanded])')) {
+      heading.querySelector('.icon')?.setAttribute('aria-hidden', 'true');
+      tell(heading);
+      turned.observe(heading, { attributes: true, attributeFilter: ['class'] });
+    }
+  }
+  // some may come later than this view: they stand in its own column, and in that of the drawer
+  const columns = [document.getElementById('sv-view'), document.querySelector('#sv-side .block')].map((node) => node?.closest('.column'));
+  for (const column of columns) if (column) new MutationObserver(find).observe(column, { childList: true });
+  find();
+}

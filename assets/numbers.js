@@ -11,8 +11,8 @@ function allowed(text, low, high, step) {
   return Number(Math.min(high, Math.max(low, near)).toFixed(6));
 }
 
-function mendNumbers(tell) {
-  const kept = new WeakMap();
+function mendNumbers(tell, untell) {
+  const kept = new WeakMap(), said = new WeakMap();
   const boxOf = (event) => (event.target.matches?.('#sv-side .sv-knob input[type=number]') ? event.target : null);
   const found = (box) => allowed(box.value, Number(box.min), Number(box.max), Number(box.step) || 1);
   const whole = (box) => box.value !== '' && found(box) === Number(box.value);
@@ -28,22 +28,36 @@ function mendNumbers(tell) {
     const typed = box.value, name = box.closest('.sv-knob').querySelector('[data-testid=block-info]')?.textContent.trim();
     put(box, found(box) ?? kept.get(box) ?? box.min);
     const what = typed === '' ? 'what was typed is no number' : typed + ' is not one of them';
-    tell((name || 'This') + ' goes from ' + box.min + ' to ' + box.max + (box.step === '1' ? ' in whole numbers' : '') +
+    said.set(box, (name || 'This') + ' goes from ' + box.min + ' to ' + box.max + (box.step === '1' ? ' in whole numbers' : '') +
       '; ' + what + ', so it stands at ' + box.value + '.');
+    tell(said.get(box));
   }
+
+  // What was said of a box is over once it has a number of its own again, typed or by its slider.
+  function fine(box) {
+    if (said.has(box)) untell(said.get(box));
+    said.delete(box);
+  }
+
+  // `blur` and not `focusout`: Gradio moves a number to the nearest end when it hears of it, which must not come first.
+  const KINDS = ['focusin', 'input', 'change', 'blur'];
 
   function onEvent(event) {
     if (!element.isConnected) {
-      for (const kind of ['focusin', 'input', 'change', 'focusout']) document.removeEventListener(kind, onEvent, true);
+      for (const kind of KINDS) document.removeEventListener(kind, onEvent, true);
       return;
     }
-    const box = boxOf(event);
+    const slider = event.type === 'input' && event.target.matches?.('#sv-side .sv-knob input[type=range]');
+    const box = slider ? event.target.closest('.sv-knob').querySelector('input[type=number]') : boxOf(event);
     if (!box) return;
-    if (event.type === 'focusin') { if (whole(box)) kept.set(box, box.value); }
+    if (slider) fine(box);
+    else if (event.type === 'focusin') { if (whole(box)) kept.set(box, box.value); }
     else if (event.type === 'input') {
-      if (whole(box)) kept.set(box, box.value);
-      else event.stopImmediatePropagation();
+      if (whole(box)) {
+        kept.set(box, box.value);
+        fine(box);
+      } else event.stopImmediatePropagation();
     } else settle(box);
   }
-  for (const kind of ['focusin', 'input', 'change', 'focusout']) document.addEventListener(kind, onEvent, true);
+  for (const kind of KINDS) document.addEventListener(kind, onEvent, true);
 }

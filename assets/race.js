@@ -97,7 +97,7 @@ function beside(lane, now) {
 function rank(lane, now) {
   if (!now.done || !lane.stop) return '';
   const before = lanes.filter((other) => other.stop && other.end < lane.end).length;
-  return before ? 'finished ' + ['', 'second', 'third'][before] + (before > 2 ? before + 1 + 'th' : '') : 'finished first';
+  return 'finished ' + (['first', 'second', 'third'][before] || before + 1 + 'th');
 }
 
 // --- the outcome, once all have come in

@@ -26,7 +26,9 @@ function makeRuns(row, root, store, live) {
   show(false);
 
   function show(open) {
+    const inside = panel.contains(document.activeElement);
     panel.hidden = !open;
+    if (inside && !open) opener.focus(); // what was chosen is hidden now
     opener.setAttribute('aria-expanded', String(open));
     if (open) fillList();
   }
@@ -44,7 +46,6 @@ function makeRuns(row, root, store, live) {
 
   async function recording(name) {
     show(false);
-    opener.focus(); // what was chosen is hidden now
     try {
       const reply = await live.call('recording', { name });
       if (reply.error) return live.tell(reply.error, true);
@@ -120,9 +121,7 @@ function makeRuns(row, root, store, live) {
   }
 
   box.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape' || panel.hidden) return;
-    show(false);
-    opener.focus();
+    if (event.key === 'Escape') show(false);
   });
   // left by the Tab key it would lie over what has the focus now
   box.addEventListener('focusout', (event) => {

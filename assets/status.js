@@ -47,7 +47,7 @@ function makeStatus(host, store, live, replaying) {
   for (const node of [pill, pair]) node._tip = () => pairTip(shownPair(), shownSeed());
   pair.tabIndex = 0;
   pair.setAttribute('role', 'note');
-  let models = null, misses = 0, spoken = 0, spokenState = '', timer = 0, waitTimer = 0;
+  let models = null, misses = 0, spoken = 0, spokenState = '', heard = 0, timer = 0, waitTimer = 0, againTimer = 0;
   const patient = makePatience();
 
   function facts() {
@@ -92,10 +92,18 @@ function makeStatus(host, store, live, replaying) {
     timer = 0;
     spoken = performance.now();
     const f = store.figures(), now = facts();
+    const again = heard !== live.facts().told;
     spokenState = now.state;
+    heard = live.facts().told;
     const count = store.shown ? 'Step ' + store.shown + ': ' + plural(f.tokens, 'token') + ' so far' +
       (f.tested ? ', ' + f.accepted + ' of ' + f.tested + (f.trees ? ' tested places' : ' tested drafts') + ' accepted' : '') : '';
-    setText(voice, sentences(STATES[now.state] || now.state, now.say, count, f.lossy ? 'the rule ' + LOSSY : ''));
+    const text = sentences(STATES[now.state] || now.state, now.say, count, f.lossy ? 'the rule ' + LOSSY : '');
+    // the same words once more are news to a reader only after there were none
+    clearTimeout(againTimer);
+    if (again && voice.textContent === text) {
+      setText(voice, '');
+      againTimer = setTimeout(setText, 150, voice, text);
+    } else setText(voice, text);
   }
 
   const api = {
@@ -125,8 +133,9 @@ function makeStatus(host, store, live, replaying) {
         else track.removeAttribute('aria-valuenow');
       }
       root.classList.toggle('sv-has-error', ['error', 'refused', 'unloaded', 'offline'].includes(f.state));
-      // another state at once; steps at most every five seconds, or a reader would speak of nothing else
-      const news = f.state !== spokenState;
+      // another state and what is said on purpose at once; steps at most every five seconds, or a reader would speak of
+      // nothing else
+      const news = f.state !== spokenState || live.facts().told !== heard;
       if (news) clearTimeout(timer);
       if (news || !timer) timer = setTimeout(speak, news ? 50 : Math.max(50, spoken + 5000 - performance.now()));
     },

@@ -119,7 +119,8 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 mendDrawer();
 mendMenus();
 mendLists();
-mendNumbers((words) => live.tell(words));
+mendHeadings();
+mendNumbers((words) => live.tell(words), live.untell);
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

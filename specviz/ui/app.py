@@ -174,9 +174,10 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             visitor.forget_run()
             return wire.pack({"m": "clear", "seq": visitor.next_seq()})  # what has a lower number is too late
 
-        def fill(name: str, request: gr.Request) -> tuple[Any, Any, Any]:
+        def fill(name: str, prompt: str, request: gr.Request) -> tuple[Any, Any, Any]:
             chosen = PRESETS.get(name)
-            if chosen is None:  # the menu's own word for a prompt that is no example
+            # the menu's own word for a prompt that is no example, or the menu that followed the prompt
+            if chosen is None or chosen.prompt == prompt:
                 return gr.update(), gr.update(), gr.update()
             visitor = visitor_of(request)
             take(visitor, {"prompt": chosen.prompt, "chat": chosen.chat})
@@ -201,12 +202,18 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             take(visitor, worked)
             return panel.put(worked)
 
-        def choose_pair(name: str, request: gr.Request) -> list[Any]:
-            if name not in PAIRS:
-                return [gr.update(), gr.update(), gr.update()]
+        def choose_pair(name: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
+            visitor = visitor_of(request)
+            take(visitor, dict(zip(names, raw, strict=True)))
+            # the menu that followed the models typed below it asks for nothing
+            if name not in PAIRS or name == panel.pair_shown(visitor.values):
+                yield [gr.skip()] * 4  # nothing at all would empty them
+                return
             target, draft = controls.models_of(name)
-            take(visitor_of(request), {"target": target, "draft": draft})
-            return [target, draft, panel.pair_update({"target": target, "draft": draft})]
+            take(visitor, {"target": target, "draft": draft})
+            yield [target, draft, panel.pair_update({"target": target, "draft": draft}), gr.skip()]
+            for text in drivers.load(visitor):
+                yield [gr.skip(), gr.skip(), gr.skip(), text]
 
         def own_pair(target: str, draft: str) -> Any:
             return panel.pair_update({"target": target or "", "draft": draft or ""})
@@ -230,15 +237,15 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         alone_button.click(driven(drivers.measure), widgets, view, **as_typed, **long)
         load_button.click(driven(drivers.load), widgets, view, **as_typed, **long)
         models = [values["target"], values["draft"]]
-        pair.input(choose_pair, pair, [*models, pair], **quick).success(
-            driven(drivers.load), widgets, view, **as_typed, **long
-        )
+        # change, here and of the examples: a menu's input comes whenever it loses the focus, changed or not
+        chosen = [*models, pair, view]
+        pair.change(choose_pair, [pair, *widgets], chosen, trigger_mode="multiple", **as_typed, **long)
         for model in models:
             model.input(own_pair, models, pair, **quick)
         pause_button.click(pause, None, None, **quick)
         pause_button.click(None, widgets, None, js=keep, **quick)
         reset_button.click(reset, None, view, **quick)
-        preset.input(fill, preset, [values["prompt"], values["chat"], view], **quick)
+        preset.change(fill, [preset, values["prompt"]], [values["prompt"], values["chat"], view], **quick)
         for name in TABLES:
             values[name].input(partial(panel.explain, name), values[name], [values[name], *groups.values()], **quick)
         for name, widget in zip(names, widgets, strict=True):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, TypeVar
 
 from specviz import baseline, calibration, engine
@@ -40,6 +41,7 @@ SPEEDS: dict[str, float] = {
     "4 steps/s": 4,
     "full speed": float("inf"),
 }
+THESE = "The run has these models already and goes on with them."
 TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 T = TypeVar("T")
@@ -68,7 +70,10 @@ class Drivers:
         return self._hold(visitor, visitor.claim(), lambda me: self._alone(visitor, me))
 
     def load(self, visitor: Visitor) -> Iterator[str]:
-        """Load the pair that the visitor chose, with progress; the run so far is kept."""
+        """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""
+        pair, run = self.shelf.loaded(key_of(visitor)), visitor.run
+        if run and run.pair is pair and visitor.driven and not visitor.fetching:
+            return iter([wire.pack(message(visitor, {"m": "note", "say": THESE, "passes": True}))])
         return self._hold(visitor, visitor.claim(), lambda me: self._load(visitor, me))
 
     def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
@@ -84,6 +89,17 @@ class Drivers:
                 return
         visitor.holder = me
         try:
+            with closing(self._told(visitor, me, work)) as messages:
+                for text in messages:
+                    if (
+                        visitor.emptied < me
+                    ):  # else a Reset has come first: what was under way is nothing on an empty page
+                        yield text
+        finally:  # also when the tab is closed in the middle
+            visitor.busy.release()
+
+    def _told(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Told[None]:
+        try:
             yield from work(me)
             if visitor.taken > me:
                 yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
@@ -97,8 +113,6 @@ class Drivers:
             fault = "a fault of this program, which its console names"
             what = "too little memory" if isinstance(error, MemoryError) else fault
             yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
-        finally:  # also when the tab is closed in the middle
-            visitor.busy.release()
 
     def _steps(self, visitor: Visitor, me: int, limit: float) -> Iterator[str]:
         pair = yield from self._pair(visitor, me)
@@ -191,12 +205,16 @@ class Drivers:
     def _pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
         """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""
         wanted, told = self.shelf.again(key_of(visitor)), ""
-        while not wanted.done.wait(POLL_S):
-            if visitor.driver != me:
-                return None
-            if (now := f"{wanted.say} {wanted.progress}") != told:
-                told = now
-                yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
+        visitor.fetching = True
+        try:
+            while not wanted.done.wait(POLL_S):
+                if visitor.driver != me:
+                    return None
+                if (now := f"{wanted.say} {wanted.progress}") != told:
+                    told = now
+                    yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
+        finally:
+            visitor.fetching = False
         pair = wanted.arrived()
         visitor.worked = key_of(visitor)
         return pair

@@ -91,11 +91,16 @@ class Panel:
         """The menu of pairs after target or draft were set."""
         if "target" not in values and "draft" not in values:
             return gr.update()
-        name = controls.pair_of(str(values.get("target", controls.DEFAULT_PAIR)), str(values.get("draft", "")))
-        if name == DEFAULT_PAIR and (instead := self.instead()):
-            return gr.update(value=OFFLINE_PAIR, info=instead)  # what runs, not what was wished for
+        name = self.pair_shown(values)
+        if name != pair_wished(values):
+            return gr.update(value=name, info=self.instead())
         info = standing(PAIRS[name]).sentence if name in PAIRS else "Target and draft as typed below."
         return gr.update(value=name, info=info)
+
+    def pair_shown(self, values: Mapping[str, Any]) -> str:
+        """What the menu of pairs shows for `values`: what runs, not what was wished for."""
+        name = pair_wished(values)
+        return OFFLINE_PAIR if name == DEFAULT_PAIR and self.instead() else name
 
     def arrive(self, visitors: Visitors, session: str | None, told: str) -> tuple[Visitor, dict[str, Any], str]:
         """Who has come, where the controls must stand, and what to say: a reload comes before the address's wishes."""
@@ -135,6 +140,11 @@ class Panel:
         known = json.dumps({"names": self.names, "usual": self.usual, "most": links.MAX_LINK}).replace("<", "\\u003c")
         event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
         return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"
+
+
+def pair_wished(values: Mapping[str, Any]) -> str:
+    """The pair that target and draft in `values` are, by name."""
+    return controls.pair_of(str(values.get("target", controls.DEFAULT_PAIR)), str(values.get("draft", "")))
 
 
 def recorded(query: str) -> dict[str, Any]:

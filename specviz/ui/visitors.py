@@ -41,9 +41,10 @@ class Visitor:
 
     `driver` counts claims: whoever drives a run holds a number, and stops when a later claim has changed it, so there
     are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
-    `taken`: the number under which another tab took the run over, 0 if none did. `comparing` counts comparisons begun
-    and stopped, likewise; `swept`: sweeps, with what they found. `unfolded`: studies that are open on the page. `turns`:
-    how many turns its driver took.
+    `taken`: the number under which another tab took the run over, 0 if none did; `fetching`: the driver waits for models;
+    `emptied`: the number of the last Reset, of whoever drove before which nothing is told any more.
+    `comparing` counts comparisons begun and stopped, likewise; `swept`: sweeps, with what they found. `unfolded`: studies
+    that are open on the page. `turns`: how many turns its driver took.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -55,6 +56,8 @@ class Visitor:
     stepping: bool = False
     holder: int = 0
     taken: int = 0
+    fetching: bool = False
+    emptied: int = 0
     comparing: int = 0
     turns: int = 0
     swept: Swept = field(default_factory=Swept)
@@ -99,7 +102,7 @@ class Visitor:
 
     def forget_run(self) -> None:
         """Back to the empty state."""
-        self.claim()
+        self.emptied = self.claim()
         self.run, self.run_id = None, ""
 
     def next_seq(self) -> int:

@@ -15,7 +15,7 @@ from specviz.drafting.greedy import Greedy
 from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
 from specviz.trace import Trace
-from specviz.ui.drive import Drivers
+from specviz.ui.drive import THESE, Drivers
 from specviz.ui.lookups import Lookups
 from specviz.ui.outlook import coming
 from specviz.ui.panel import take
@@ -104,6 +104,19 @@ def test_a_later_claim_ends_a_driver_within_a_step(drivers):
     assert not someone.busy.locked()
     again = steps_of(told(drivers.play(someone, 1)))
     assert again[0]["i"] == len(someone.run.steps) - 1
+
+
+def test_a_load_of_the_models_that_a_run_has_lets_it_go_on(drivers):
+    someone = visitor(speed="4 steps/s", max_new_tokens=100)
+    drive = drivers.play(someone, float("inf"))
+    while not steps_of(told([next(drive)])):
+        pass
+    notes = told(drivers.load(someone))
+    assert [(m["m"], m["say"]) for m in notes] == [("note", THESE)]
+    assert steps_of(told([next(drive)])) and someone.driven
+    drive.close()
+    someone.values["target"] = "ctx_t"  # others are loaded, and the run rests
+    assert told(drivers.load(someone))[-1]["say"] == "The models are ready; press Play."
 
 
 def test_a_closed_tab_frees_the_run(drivers):
@@ -283,6 +296,27 @@ def test_the_target_alone_is_measured_and_compared(drivers):
     assert next(m["b"] for m in told(drivers.measure(hot)) if m["m"] == "baseline")["same"] is None
 
 
+def test_after_a_reset_nothing_is_told_of_what_was_under_way(drivers, monkeypatch):
+    """Whatever a driver says after it: the step that it was in ends later, and the page is empty by then."""
+    someone = visitor(max_new_tokens=60)
+    told(drivers.play(someone, float("inf")))
+    step = engine.step
+
+    def reset_meanwhile(run, settings):
+        someone.forget_run()
+        time.sleep(0.3)  # long enough for the next word on how far it is
+        return step(run, settings)
+
+    monkeypatch.setattr(engine, "step", reset_meanwhile)
+    assert [m for m in told(drivers.measure(someone)) if m.get("state") == "measuring"] == []
+    monkeypatch.setattr(engine, "step", step)
+    begin = engine.begin
+    monkeypatch.setattr(engine, "begin", lambda *given: (someone.forget_run(), begin(*given))[1])
+    assert told(drivers.play(someone, 1)) == [] and someone.run is None
+    monkeypatch.setattr(engine, "begin", begin)
+    assert steps_of(told(drivers.play(someone, 1)))  # what begins after it is told
+
+
 def test_who_waits_for_a_turn_is_told_how_many_are_ahead(drivers, monkeypatch):
     monkeypatch.setattr("specviz.ui.drive.PATIENCE_S", 0.1)
     gate, told_so = threading.Event(), []
@@ -368,8 +402,8 @@ def test_reset_while_a_run_is_begun_leaves_none(drivers, monkeypatch):
         return begin(*args)
 
     monkeypatch.setattr(engine, "begin", reset)
-    last = told(drivers.play(someone, float("inf")))[-1]
-    assert someone.run is None and "head" not in last and last["state"] == "ready"
+    messages = told(drivers.play(someone, float("inf")))  # only of the models, which came before it
+    assert someone.run is None and [m for m in messages if "head" in m or m["state"] != "loading"] == []
 
 
 def test_pause_while_costs_are_measured_makes_no_step(drivers, monkeypatch):

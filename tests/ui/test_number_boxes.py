@@ -54,6 +54,19 @@ def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visi
     assert visit.page.locator(".toast-body").count() == 0
 
 
+def test_a_number_beyond_the_end_is_told_before_gradio_moves_it_and_no_longer_than_it_matters(visit):  # noqa: F811
+    box = visit.page.locator(BOX)
+    note = "() => document.querySelector('.sv-say').textContent"
+    for again in ("6", None):
+        box.focus()
+        # as some ways of typing do: no change is told before the box is left
+        box.evaluate("(n) => { n.value = '-3'; n.dispatchEvent(new Event('input', { bubbles: true })); n.blur(); }")
+        visit.until(f"() => ({note})().endsWith('-3 is not one of them, so it stands at 0.')")
+        assert box.input_value() == "0"
+        box.fill(again) if again else visit.slide("k", 5)
+        visit.until(f"() => !({note})().includes('stands at')")
+
+
 def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visit):  # noqa: F811
     visit.page.locator(BOX).click()
     visit.page.keyboard.press("Control+a")
