@@ -135,10 +135,14 @@ function makeCard(host, store, ask, busy) {
     return step.ex ? -1 : step.tok.length - 1;
   }
 
+  // Scrolls the column of token j into sight. What the target added (-1) stays at the edge and is no column: the first
+  // one then, as a row is read.
+  const bring = (j) => sides.show(Math.max(0, heads.filter(([at]) => at >= 0).findIndex(([at]) => at === j)));
+
   function rest() {
     const j = first();
     choose(j);
-    sides.show(heads.findIndex(([at]) => at === j));
+    bring(j);
   }
 
   // What is drawn anew takes the focus with it. Called before that; what it returns, called after, gives the focus to the
@@ -198,6 +202,7 @@ function makeCard(host, store, ask, busy) {
       for (const [j, node] of heads) node.classList.toggle('sv-pending', !!view && view.of(j) === 'pending');
       tree.tell(view);
       if (view && some(view.at) && view.at !== chosen && view.of(view.at) === 'done') choose(view.at);
+      if (view && view.near >= 0) bring(view.near);
       card.classList.toggle('sv-untold', !!view && !view.open);
     },
     settle() { if (step && (step.ex || step.tok.length)) rest(); },

@@ -8,10 +8,11 @@ const TOLD = [1400, 1000, 1400, 1000], ONE = 600;
 // The entry of the speed menu at which nothing waits (specviz/ui/controls.py).
 const FULL = 'full speed';
 
-// The stages of a step: {phase, words, ms, at: token that is looked at}, and from which stage on each thing is known.
+// The stages of a step: {phase, words, ms, at: token whose place is looked at, near: token to have in sight}, and from
+// which stage on each thing is known.
 function taleOf(step) {
   const tok = step.tok, tree = isTree(tok), depth = depths(tok), tested = walkOrder(tok), stages = [], drawn = [], judged = [];
-  const say = (phase, words, ms, at) => stages.push({ phase, words, ms, at }) - 1;
+  const say = (phase, words, ms, at, near = at) => stages.push({ phase, words, ms, at, near }) - 1;
   const each = (total, count) => Math.min(ONE, total / count);
   if (tree) {
     const places = Math.max(...depth);
@@ -20,8 +21,8 @@ function taleOf(step) {
       const at = say(0, 'Place ' + d + ': the draft proposes ' + plural(here.length, 'token'), each(TOLD[0], places));
       for (const j of here) drawn[j] = at;
     }
-  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + t[SHOWN] + (some(t[Q]) ? ', q = ' + prob(t[Q]) : ''), each(TOLD[0], tok.length)); });
-  const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'place') + ' in one pass', TOLD[1]);
+  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + t[SHOWN] + (some(t[Q]) ? ', q = ' + prob(t[Q]) : ''), each(TOLD[0], tok.length), undefined, j); });
+  const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'place') + ' in one pass', TOLD[1], undefined, tested[0]);
   tested.forEach((j, i) => {
     const t = tok[j], kept = t[FATE] === 'a', [coin, chance] = some(t[COIN]) && some(t[ACCEPT]) ? apart(t[COIN], t[ACCEPT]) : [];
     const left = i === tested.length - 1 ? tok.filter((x) => x[FATE] === 'u').length : 0;
@@ -46,6 +47,7 @@ const viewAt = (tale, at) => ({
   of: (j) => (j < 0 ? (at < tale.extra ? 'wait' : 'done') : at < tale.drawn[j] ? 'wait' : at < tale.judged[j] ? 'pending' : 'done'),
   scored: at >= tale.scored,
   at: tale.stages[at].at,
+  near: tale.stages[at].near,
   // candidates of a place tell what came out of it: shown once that is known
   open: at >= tale.extra || (some(tale.stages[at].at) && tale.step.tok[tale.stages[at].at][FATE] === 'a'),
 });

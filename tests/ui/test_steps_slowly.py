@@ -109,6 +109,30 @@ def test_by_default_no_step_is_told_slowly(visit):
     assert not told(visit) and visit.page.locator(".sv-offer").is_hidden()
 
 
+def test_on_a_phone_the_lanes_follow_the_token_that_is_told(open_tab):
+    visit = open_tab(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    in_sight = """(i) => {
+        const lanes = document.querySelector('.sv-lanes'), tds = lanes.querySelectorAll('.sv-lane-draft td');
+        const box = tds[i].getBoundingClientRect(), extra = lanes.querySelector('.sv-extra').getBoundingClientRect();
+        return box.left >= lanes.querySelector('th').getBoundingClientRect().right - 3 && box.right <= extra.left + 3;
+    }"""
+    visit.steps_one_by_one(1)
+    switch(visit, "Slow steps")
+    visit.press("step")
+    visit.wait_label("step 2 of 2")
+    visit.until(TALE)  # stops after its first part, where motion is not wanted
+    refused = visit.page.evaluate(
+        """() => [...document.querySelectorAll('.sv-lanes .sv-lane-fate td')].findIndex((td) => td.textContent.startsWith('✗'))"""
+    )
+    assert refused == 0 and visit.page.locator(".sv-lanes .sv-lane-draft td").count() == 5
+    assert visit.page.evaluate(in_sight, 3), "the token drafted last"
+    visit.page.get_by_role("button", name="Verdicts").click()
+    assert visit.page.evaluate(in_sight, refused), "the token refused"
+    visit.page.locator(".sv-lanes").evaluate("(n) => { n.scrollLeft = 999; }")
+    visit.page.get_by_role("button", name="Skip to the end").click()
+    assert visit.page.evaluate(in_sight, refused), "the token chosen at the end"
+
+
 def test_a_step_that_is_looked_at_is_told_in_order_and_then_shown_whole(visit):
     _, total = visit.place()
     visit.key("ArrowLeft", 2)
