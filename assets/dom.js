@@ -72,6 +72,7 @@ function ms(x) {
   return x >= 10000 ? (x / 1000).toFixed(1) + ' s' : (x >= 10 ? x.toFixed(0) : x.toFixed(1)) + ' ms';
 }
 
+const quoted = (token) => '“' + token + '”'; // a comma is a token, too
 const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
 
 function niceCeil(x) {

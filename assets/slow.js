@@ -21,12 +21,12 @@ function taleOf(step) {
       const at = say(0, 'Place ' + d + ': the draft proposes ' + plural(here.length, 'token'), each(TOLD[0], places));
       for (const j of here) drawn[j] = at;
     }
-  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + t[SHOWN] + (some(t[Q]) ? ', q = ' + prob(t[Q]) : ''), each(TOLD[0], tok.length), undefined, j); });
+  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + quoted(t[SHOWN]) + (some(t[Q]) ? ', q = ' + prob(t[Q]) : ''), each(TOLD[0], tok.length), undefined, j); });
   const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'place') + ' in one pass', TOLD[1], undefined, tested[0]);
   tested.forEach((j, i) => {
     const t = tok[j], kept = t[FATE] === 'a', [coin, chance] = some(t[COIN]) && some(t[ACCEPT]) ? apart(t[COIN], t[ACCEPT]) : [];
     const left = i === tested.length - 1 ? tok.filter((x) => x[FATE] === 'u').length : 0;
-    judged[j] = say(2, look(t[FATE]).mark + ' ' + t[SHOWN] + (coin ? ': coin ' + coin + (kept ? ' < ' : ' ≥ ') + chance : '') +
+    judged[j] = say(2, look(t[FATE]).mark + ' ' + quoted(t[SHOWN]) + (coin ? ': coin ' + coin + (kept ? ' < ' : ' ≥ ') + chance : '') +
       (left ? '; ' + left + ' more never tested' : ''), each(TOLD[2], tested.length), j);
   });
   const rest = stages.length - (tested.length ? 1 : 0);
@@ -36,7 +36,7 @@ function taleOf(step) {
 }
 
 function result(step) {
-  const shown = step.ex[SHOWN];
+  const shown = quoted(step.ex[SHOWN]);
   if (!step.tok.length) return 'The target writes ' + shown + ' alone';
   return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', drawn by the target' + (lossy(step) ? '' : ' from what is left')
     : '+ Bonus ' + shown + ': ' + (isTree(step.tok) ? 'the walk came to the end of a branch' : 'the whole draft was kept');

@@ -14,7 +14,14 @@ for (const [name, kind, type] of FILES) {
 
 const faded = (colour) => colour + '33';
 
+// On a phone the values in the cells say it all, and the scale beside them would take their room.
+const NARROW = 520;
+
 function tint(trace, dark) {
+  if (trace.type === 'heatmap' && room.clientWidth < NARROW) {
+    trace.showscale = false;
+    trace.textfont.size = 11;
+  }
   const colour = trace.meta?.colours?.[dark ? 1 : 0];
   if (!colour) return;
   if (trace.meta.band) trace.fillcolor = faded(colour);

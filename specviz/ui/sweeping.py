@@ -32,7 +32,7 @@ from specviz.views import wire
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair
 
-OWN = "the prompt on the left"
+OWN = "the prompt of the controls"
 FRAME_S = 1.0
 """The line and the bar change this often."""
 DRAWING_S = 0.4

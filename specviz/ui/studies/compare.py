@@ -20,10 +20,10 @@ def add(desk: Desk) -> None:
             CHOICES,
             value=list(USUAL),
             label="strategies",
-            info="Each decodes the prompt with the settings on the left, taking turns with the target alone: "
+            info="Each decodes the prompt with the settings of the controls, taking turns with the target alone: "
             "same coins, same moment, so the quotients hold.",
         )
-        with gr.Row():
+        with gr.Row(elem_classes="sv-study-row"):
             go = gr.Button("Compare", elem_id="sv-compare-go", scale=0)
             stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
             says = gr.Markdown("", elem_id="sv-compare-says")

@@ -24,7 +24,7 @@ KS = range(1, 17)
 def add(desk: Desk) -> None:
     """Put it on the page."""
     with gr.Accordion("Every K from this one run", open=False, elem_id="sv-every-k") as unfolded:
-        with gr.Row():
+        with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-every-k-again", scale=0)
         drawn = gr.HTML("", elem_id="sv-every-k-table", padding=False)
     desk.looks(unfolded, again, lambda trace: look(trace, desk.measuring), drawn)

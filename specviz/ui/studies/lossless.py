@@ -46,7 +46,7 @@ def add(desk: Desk) -> None:
             elem_id="sv-lossless-rules",
         )
         where = gr.HTML("", elem_id="sv-lossless-where", padding=False)
-        with gr.Row():
+        with gr.Row(elem_classes="sv-study-row"):
             go = gr.Button("Replay this place", variant="primary", elem_id="sv-lossless-go", scale=0, min_width=210)
             halt = gr.Button("Stop", elem_id="sv-lossless-halt", scale=0)
             again = gr.Button("Find a telling place", elem_id="sv-lossless-find", scale=0, min_width=210)
@@ -67,7 +67,7 @@ def add(desk: Desk) -> None:
                 buttons=[],
                 min_width=260,
             )
-        with gr.Row():
+        with gr.Row(elem_classes="sv-study-row"):
             check = gr.Button("Check whole runs", elem_id="sv-whole-go", scale=0, min_width=210)
             end = gr.Button("Stop", elem_id="sv-whole-halt", scale=0)
             tells = gr.Markdown("", elem_id="sv-whole-says")

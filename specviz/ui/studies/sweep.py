@@ -27,7 +27,7 @@ def add(desk: Desk) -> None:
             CHOICES,
             value=list(FIRST.strategies),
             label="strategies",
-            info="Each choice is measured in turns with the target alone; all other settings are those on the left.",
+            info="Each choice is measured in turns with the target alone; all other settings are those of the controls.",
         )
         with gr.Row():
             ks = gr.CheckboxGroup(
@@ -46,7 +46,7 @@ def add(desk: Desk) -> None:
             info="Rows pool them; with more, intervals tell more.",
         )
         tokens = gr.Slider(8, 256, value=FIRST.tokens, step=8, label="tokens of each output", elem_id="sv-sweep-tokens")
-        with gr.Row():
+        with gr.Row(elem_classes="sv-study-row"):
             go = gr.Button("Sweep", elem_id="sv-sweep-go", scale=0)
             stop = gr.Button("Stop", elem_id="sv-sweep-stop", scale=0)
             forget = gr.Button("Forget results", elem_id="sv-sweep-forget", scale=0)
