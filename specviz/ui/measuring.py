@@ -41,8 +41,7 @@ class Measuring:
     def known(self, trace: Trace, here: bool = False, strategy: str = "") -> Pace:
         """What is known of the run: by its own steps, else by the costs frozen with it, else by those measured here.
         `here`: by those measured here before all others. `strategy`: else the last that drafted."""
-        found = pace(trace, strategy)
-        settings = _settings(trace, found.strategy)
+        found, settings = pace(trace, strategy), _settings(trace, strategy)
         if settings is None:
             return found
         frozen = trace.costs.get(calibration.kept_under(settings))

@@ -8,7 +8,7 @@ import pytest
 import specviz
 from specviz.metrics import count
 from specviz.metrics.pace import pace
-from specviz.records import BaselineRecord
+from specviz.records import BaselineRecord, Costs
 from specviz.settings import RunSettings, SpecvizError
 from specviz.ui import gallery
 from specviz.ui.measuring import Measuring
@@ -127,3 +127,8 @@ def test_a_run_that_drafted_otherwise_is_told_that_the_table_is_not_what_it_did(
     assert "This run drafted with prompt lookup; the table is what greedy drafting by" in table
     assert "Measure target alone" not in table and "no speed-up is told" in table
     assert "This run drafted with" not in look(made(), shelf, Turns())
+    # what the look-up costs is known, and is not what greedy drafting costs
+    frozen = replace(
+        made(strategy="prompt lookup"), costs={"prompt lookup, ngram 3": Costs(0.01, ((1, 1.0), (5, 1.2)))}
+    )
+    assert "speed-up to expect</th>" not in look(frozen, shelf, Turns())
