@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from specviz.metrics.pace import FIXED
 from specviz.metrics.rates import Counts
 from specviz.metrics.theory import VerifyCost
 from specviz.trace import Trace
@@ -85,13 +86,16 @@ def _draft_length(guesses: Sequence[Guess], most: int, output: Sequence[int], en
     return readable
 
 
+def fixed_k(trace: Trace) -> int | None:
+    """The K of a run whose every step was to draft the same fixed K; None for any other."""
+    chosen = {(s.settings.draft_length, s.settings.k) for s in trace.steps}
+    policy, k = chosen.pop() if len(chosen) == 1 else ("", 0)
+    return k or None if policy == FIXED else None
+
+
 def own_k(trace: Trace) -> int | None:
-    """The K of a run that drafted greedy chains with one fixed K throughout; None for any other."""
-    chosen = {(s.settings.strategy, s.settings.draft_length, s.settings.k) for s in trace.steps}
-    if len(chosen) != 1:
-        return None
-    strategy, policy, k = chosen.pop()
-    return k if strategy == "greedy" and policy == "fixed" and k else None
+    """The same for a run that drafted greedy chains throughout."""
+    return fixed_k(trace) if all(s.strategy == "greedy" for s in trace.steps) else None
 
 
 def expected_speed_up(tokens_a_pass: float, drafted_a_pass: float, c: float, v: VerifyCost) -> float:

@@ -8,13 +8,12 @@ Example: α = 0.6 and c = 0.8 give one finding, "Draft too slow", whatever K is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Rate
-from specviz.metrics.theory import Short, VerifyCost, best_k, break_even_alpha, free, speed_up
-from specviz.settings import MAX_K
+from specviz.metrics.theory import Theory, break_even_alpha, free, speed_up
 
 Cause = Literal[
     "slow draft",
@@ -51,7 +50,7 @@ def diagnose(found: Pace) -> list[Finding]:
     """At least one finding; "none" alone where nothing stands out, "unknown" where too little is measured."""
     if missing := _missing(found):
         return [missing]
-    theory = Theory.of(found)
+    theory = found.theory()
     findings = [
         *_slow_draft(found.alpha, theory),
         *_low_agreement(found, theory),
@@ -95,31 +94,6 @@ def _missing(found: Pace) -> Finding | None:
     return Finding("unknown", "Not enough measured to say", seen[0].upper() + seen[1:], "")
 
 
-@dataclass(frozen=True, slots=True)
-class Theory:
-    """The formula with one run's values. Example: ``Theory.of(found).at(4)`` is the speed-up to expect at K = 4."""
-
-    alpha: float
-    c: float
-    v: VerifyCost
-    short: Short
-
-    @classmethod
-    def of(cls, found: Pace) -> Theory:
-        """Of a run that is `known`."""
-        alpha, c, v = found.alpha.value, found.cost_ratio, found.v
-        assert alpha is not None and c is not None and v is not None
-        return cls(alpha, c, v, found.short)
-
-    def at(self, k: int, alpha: float | None = None) -> float:
-        """Speed-up to expect at this K."""
-        return speed_up(self.alpha if alpha is None else alpha, k, self.c, self.v, self.short)
-
-    def best(self) -> int:
-        """The K that promises most."""
-        return best_k(self.alpha, self.c, self.v, MAX_K, self.short)
-
-
 def _slow_draft(rate: Rate, theory: Theory) -> list[Finding]:
     alpha, c = theory.alpha, theory.c
     if alpha > c:
@@ -149,14 +123,14 @@ def _low_agreement(found: Pace, theory: Theory) -> list[Finding]:
             f"Only α = {found.alpha} of the tested tokens were kept, at c = {theory.c:.2f}.{line}",
             "Choose a draft that was made for this target (the same family, or distilled from it); a lower temperature or a "
             "more predictable prompt helps, too.",
-            1 - theory.at(found.k) / theory.at(found.k, SELDOM),
+            1 - theory.gain(found.k) / replace(theory, alpha=SELDOM).gain(found.k),
         )
     ]
 
 
 def _dear_verification(found: Pace, theory: Theory) -> list[Finding]:
     k, v = found.k, theory.v
-    textbook, real = speed_up(theory.alpha, k, theory.c, free, theory.short), theory.at(k)
+    textbook, real = speed_up(theory.alpha, k, theory.c, free, theory.short), theory.gain(k)
     lost = 1 - real / textbook
     if lost < 2 * NOTABLE:
         return []
@@ -176,8 +150,8 @@ def _dear_verification(found: Pace, theory: Theory) -> list[Finding]:
 
 
 def _long_draft(found: Pace, theory: Theory) -> list[Finding]:
-    k, best, now = found.k, theory.best(), theory.at(found.k)
-    then = theory.at(best)
+    k, best, now = found.k, theory.best(), theory.gain(found.k)
+    then = theory.gain(best)
     if not 0 < best < k or 1 - now / then < NOTABLE:
         return []
     return [
@@ -195,7 +169,7 @@ def _long_draft(found: Pace, theory: Theory) -> list[Finding]:
 def _nothing_found(found: Pace, theory: Theory) -> list[Finding]:
     if found.idle <= NOTABLE * found.steps:
         return []
-    always, now = speed_up(theory.alpha, found.k, theory.c, theory.v), theory.at(found.k)
+    always, now = speed_up(theory.alpha, found.k, theory.c, theory.v), theory.gain(found.k)
     gain = f" That turns {always:.2f}× into {now:.2f}×." if always > now else ""
     return [
         Finding(
@@ -209,8 +183,8 @@ def _nothing_found(found: Pace, theory: Theory) -> list[Finding]:
 
 
 def _short_draft(found: Pace, theory: Theory) -> list[Finding]:
-    k, best, now = found.k, theory.best(), theory.at(found.k)
-    then = theory.at(best)
+    k, best, now = found.k, theory.best(), theory.gain(found.k)
+    then = theory.gain(best)
     if best <= k or 1 - now / then < NOTABLE:
         return []
     return [
@@ -249,6 +223,6 @@ def _nothing(found: Pace, theory: Theory) -> Finding:
         "none",
         "Nothing stands out",
         f"α = {found.alpha}, c = {theory.c:.2f}, v({found.k}) = {theory.v(found.k):.2f}: "
-        f"{theory.at(found.k):.2f}× is to be expected at K = {found.k}, and K = {theory.best()} is best.",
+        f"{theory.gain(found.k):.2f}× is to be expected at K = {found.k}, and K = {theory.best()} is best.",
         "",
     )

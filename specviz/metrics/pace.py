@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from statistics import mean, median
 
 from specviz.metrics.rates import Rate, count
-from specviz.metrics.theory import Breakdown, Short, VerifyCost, breakdown, interpolated
+from specviz.metrics.theory import Breakdown, Short, Theory, VerifyCost, breakdown, interpolated
 from specviz.records import Costs, StepRecord
 from specviz.trace import Trace
 
@@ -77,6 +77,12 @@ class Pace:
     def known(self) -> bool:
         """Whether α, c and v are all there."""
         return self.alpha.value is not None and self.cost_ratio is not None and self.v is not None
+
+    def theory(self) -> Theory:
+        """The formula with the values of a run that is `known`."""
+        alpha, c, v = self.alpha.value, self.cost_ratio, self.v
+        assert alpha is not None and c is not None and v is not None
+        return Theory(alpha, c, v, self.short)
 
     def main(self) -> Point | None:
         """The measured speed-up with most steps behind it."""

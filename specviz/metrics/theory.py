@@ -172,9 +172,36 @@ def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Theory:
+    """The formula with one run's values. Example: ``Theory(0.7, 0.1).gain(4)`` is 1.98."""
+
+    alpha: float
+    c: float
+    v: VerifyCost = free
+    short: Short = ()
+
+    def gain(self, k: int) -> float:
+        """Speed-up to expect at this K."""
+        return speed_up(self.alpha, k, self.c, self.v, self.short)
+
+    def best(self) -> int:
+        """The K that promises most, 0 where none promises anything."""
+        return best_k(self.alpha, self.c, self.v, short=self.short)
+
+    def verdict(self) -> str:
+        """That in a sentence."""
+        return verdict(self.alpha, self.c, self.v, short=self.short)
+
+
+def ended_early(short: Short) -> float:
+    """Share of the steps whose draft ended early."""
+    return sum(share for _, share in short)
+
+
 def _lengths(k: int, short: Short) -> list[tuple[int, float]]:
     """(draft length, share of the steps) at this K."""
-    return [(k, 1 - sum(share for _, share in short)), *((min(k, length), share) for length, share in short)]
+    return [(k, 1 - ended_early(short)), *((min(k, length), share) for length, share in short)]
 
 
 def _check(alpha: float, k: int, c: float = 0.0) -> None:

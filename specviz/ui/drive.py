@@ -91,9 +91,8 @@ class Drivers:
         try:
             with closing(self._told(visitor, me, work)) as messages:
                 for text in messages:
-                    if (
-                        visitor.emptied < me
-                    ):  # else a Reset has come first: what was under way is nothing on an empty page
+                    # after a Reset what was under way is nothing on an empty page
+                    if visitor.emptied < me:
                         yield text
         finally:  # also when the tab is closed in the middle
             visitor.busy.release()

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from specviz.metrics.diagnosis import Finding, diagnose, headline
 from specviz.metrics.pace import Pace, Point
-from specviz.metrics.theory import Short, VerifyCost, best_k, break_even_alpha, speed_up, verdict
+from specviz.metrics.theory import Theory, break_even_alpha, ended_early, speed_up
 from specviz.settings import MAX_K
 from specviz.views.figures.base import colour
 from specviz.views.study import Html, html, ms, number, part, room, says, table
@@ -25,32 +25,12 @@ SHORT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Theory):
     """What the picture shows. `reach`: v was measured up to this K, beyond it is a straight line; None: all of it is made
     up. `points`: speed-ups that were measured. `short`: drafts of the run that ended early, and would at another K."""
 
-    alpha: float
-    c: float
-    v: VerifyCost
     reach: int | None = None
     points: Sequence[Point] = ()
-    short: Short = ()
-
-    def gain(self, k: int) -> float:
-        """Speed-up to expect at this K."""
-        return speed_up(self.alpha, k, self.c, self.v, self.short)
-
-    def textbook(self, k: int) -> float:
-        """The same if verification were free and every draft found its K tokens."""
-        return speed_up(self.alpha, k, self.c)
-
-    def best(self) -> int:
-        """The K that promises most, 0 where none promises anything."""
-        return best_k(self.alpha, self.c, self.v, short=self.short)
-
-    def verdict(self) -> str:
-        """That in a sentence."""
-        return verdict(self.alpha, self.c, self.v, short=self.short)
 
 
 def picture(curve: Curve) -> str:
@@ -67,7 +47,7 @@ def figure(curve: Curve) -> go.Figure:
     v, best = curve.v, curve.best()
     most = MAX_K if max([best, *(p.k for p in curve.points)]) > SHORT else SHORT
     ks = list(range(most + 1))
-    textbook, real = [curve.textbook(k) for k in ks], [curve.gain(k) for k in ks]
+    textbook, real = [speed_up(curve.alpha, k, curve.c) for k in ks], [curve.gain(k) for k in ks]
     known = most if curve.reach is None else min(most, curve.reach)
     made = go.Figure(layout={"template": go.layout.Template()})
     made.add_scatter(
@@ -130,8 +110,9 @@ def told(curve: Curve, whose: str, example: bool = False) -> Html:
     line = "" if needed is None else f"Some K pays from α = {needed:.2f} on."
     values = f"α = {curve.alpha:.2f}, c = {curve.c:.2f}, v(1) = {curve.v(1):.2f}."
     if curve.short:
-        ended = sum(share for _, share in curve.short)
-        values += f" {ended:.0%} of the steps ended their draft early, which is taken to be so at every K."
+        values += (
+            f" {ended_early(curve.short):.0%} of the steps ended their draft early, which is taken to be so at every K."
+        )
     if example:
         return room(says(Html(f"{html(whose)} {html(values)} For those: {html(curve.verdict())} {html(line)}")))
     return room(says(Html(f"<strong>{html(curve.verdict())}</strong> {html(line)} {html(whose)} {html(values)}")))
@@ -203,7 +184,7 @@ def _breakdown(found: Pace) -> list[Html]:
     textbook, with_v = parts.textbook, parts.textbook * parts.verification
     with_short = with_v * parts.missing
     with_places = with_short * parts.dependence
-    early = f"{sum(share for _, share in found.short):.0%} of the steps" if found.short else "no step"
+    early = f"{ended_early(found.short):.0%} of the steps" if found.short else "no step"
     idle = f"; {found.idle} of {found.steps} found nothing" if found.idle else ""
     causes = [
         ("textbook", None, textbook, f"α, c and K = {k}: verification free, tests independent of each other"),

@@ -59,7 +59,7 @@ def test_the_ends_of_the_sliders_are_drawn(alpha, c):
 
 
 def test_the_curve_of_a_look_up_that_seldom_finds_stays_low_and_says_why():
-    curve = Curve(0.9, 0.0, free, 8, short=((0, 0.9),))
+    curve = Curve(0.9, 0.0, free, reach=8, short=((0, 0.9),))
     traces, _ = drawn(curve)
     assert max(traces["with measured v(K)"]["y"]) < 1.7 < traces["textbook: verification free, v = 1"]["y"][4]
     assert "90% of the steps ended their draft early" in words(theory.told(curve, ""))

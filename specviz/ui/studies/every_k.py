@@ -5,10 +5,11 @@ from __future__ import annotations
 import gradio as gr
 
 from specviz.guessing import Guessing, obstacle
-from specviz.metrics.counterfactual import counterfactual, own_k
+from specviz.metrics.counterfactual import counterfactual, fixed_k, own_k
 from specviz.metrics.diagnosis import TESTED
-from specviz.metrics.pace import FIXED, Pace
+from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts, count
+from specviz.metrics.theory import ended_early
 from specviz.models.describe import describe
 from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
@@ -108,13 +109,11 @@ def _estimate(trace: Trace, known: Pace) -> str:
     if known.alpha.whole < TESTED:
         words += f" That is too few to go by: fewer than {TESTED} tested tokens."
     if known.short:
-        ended = sum(share for _, share in known.short)
         words += (
-            f" {ended:.0%} of the steps ended their draft early (nothing found, an end, no room), and so they do here."
+            f" {ended_early(known.short):.0%} of the steps ended their draft early (nothing found, an end, no room), and so "
+            "they do here."
         )
-    ks = {step.settings.k for step in trace.steps}
-    own = ks.pop() if len(ks) == 1 and all(s.settings.draft_length == FIXED for s in trace.steps) else None
-    return view.estimate(known, KS, own, len(trace.output_ids), f"{words} {_costs(known)}")
+    return view.estimate(known, KS, fixed_k(trace), len(trace.output_ids), f"{words} {_costs(known)}")
 
 
 def _costs(known: Pace) -> str:

@@ -179,8 +179,8 @@ class Own:
         if self.known and "exact" in self.known and tuple(at) == self.sliders:
             alpha, c = self.known["exact"]
             v = interpolated([(n, v) for n, v in self.known["v"]])
-            return Curve(alpha, c, v, self.known["reach"], points, short)
-        return Curve(at[0], at[1], _line(at[2]), None, points, short)
+            return Curve(alpha, c, v, short, self.known["reach"], points)
+        return Curve(at[0], at[1], _line(at[2]), short, None, points)
 
     def told(self, shown: Curve) -> str:
         """The verdict, and whose values these are."""
