@@ -203,14 +203,14 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             return panel.put(worked)
 
         def choose_pair(name: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
-            visitor = visitor_of(request)
-            take(visitor, dict(zip(names, raw, strict=True)))
-            # the menu that followed the models typed below it asks for nothing
-            if name not in PAIRS or name == panel.pair_shown(visitor.values):
+            visitor, stood = visitor_of(request), dict(zip(names, raw, strict=True))
+            # the menu that followed the models typed below it, or the arrival, asks for nothing; and where the controls
+            # stood then may be out of date by the time this is heard
+            if name not in PAIRS or name == panel.pair_shown(stood):
                 yield [gr.skip()] * 4  # nothing at all would empty them
                 return
             target, draft = controls.models_of(name)
-            take(visitor, {"target": target, "draft": draft})
+            take(visitor, stood | {"target": target, "draft": draft})
             yield [target, draft, panel.pair_update({"target": target, "draft": draft}), gr.skip()]
             for text in drivers.load(visitor):
                 yield [gr.skip(), gr.skip(), gr.skip(), text]
