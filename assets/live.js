@@ -4,6 +4,8 @@
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
 const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
+// Unanswered questions after which the server counts as gone.
+const GONE = 4;
 
 function keptRun() {
   try {
@@ -224,19 +226,29 @@ function makeLive(store, view) {
     return false;
   }
 
-  let misses = 0;
+  let misses = 0, timer = 0, asking = false, broken = false;
   async function poll() {
-    if (!element.isConnected || !can('status')) return;
+    if (asking || !element.isConnected || !can('status')) return;
+    clearTimeout(timer);
+    asking = true;
+    const sure = broken;
     let reply = null;
     try { reply = await call('status', {}); } catch { /* told below */ }
+    asking = false;
     // Gradio does not throw where the server is gone: it answers with something else
-    if (!reply || !reply.state) { reply = null; misses++; } else misses = 0;
+    if (!reply || !reply.state) { reply = null; misses = Math.max(misses + 1, sure ? GONE : 0); } else { misses = 0; broken &&= !sure; }
     view.models(reply, misses);
     // what was going on has ended with the server
-    if (misses > 3 && BUSY.includes(state)) setState('paused');
+    if (misses >= GONE && BUSY.includes(state)) setState('paused');
     // once the models are there, ask now and then whether the server still is
     const settled = reply && (reply.state === 'ready' || reply.state === 'error');
-    setTimeout(poll, settled || misses > 3 ? 5000 : 1000);
+    timer = setTimeout(poll, broken && !sure ? 0 : settled || misses >= GONE ? 5000 : 1000);
+  }
+
+  // Gradio's stream has broken: if the server does not answer now either, it is gone.
+  function lost() {
+    broken = true;
+    poll();
   }
 
   function onVisible() {
@@ -246,7 +258,7 @@ function makeLive(store, view) {
   document.addEventListener('visibilitychange', onVisible);
 
   return {
-    receive, details, open, poll, call, can, tell, untell, follow, showRecording,
+    receive, details, open, poll, lost, call, can, tell, untell, follow, showRecording,
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,

@@ -95,3 +95,22 @@ function mendHeadings() {
   for (const column of columns) if (column) new MutationObserver(find).observe(column, { childList: true });
   find();
 }
+
+// Gradio's note of a lost connection lies over the state, which tells the same in the page's own words, and over the
+// handle of the drawer: that note alone is taken away, and `lost` hears of it.
+function mendLostNote(lost) {
+  const room = document.querySelector('.toast-wrap'), heard = new WeakSet();
+  if (!room) return;
+  const isLost = (node) => node.textContent.includes('Connection to the server was lost');
+  new MutationObserver(() => {
+    for (const item of room.querySelectorAll('.toast-item')) {
+      const notes = [...item.querySelectorAll('.toast-message-item')], lostOnes = notes.filter(isLost);
+      for (const node of notes) node.style.display = isLost(node) ? 'none' : '';
+      item.style.display = notes.length && lostOnes.length === notes.length ? 'none' : '';
+      for (const node of lostOnes) {
+        if (!heard.has(node)) lost();
+        heard.add(node);
+      }
+    }
+  }).observe(room, { subtree: true, childList: true, characterData: true });
+}

@@ -67,14 +67,12 @@ function makeStatus(host, store, live, replaying) {
   function plain() {
     const f = live.facts(), loading = models && models.state === 'loading';
     if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
-    if (f.state === 'finished') {
-      // why it stopped comes first, whatever else there is to say
-      const ended = WHY[f.why] || '';
-      return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
+    const ended = f.state === 'finished' ? WHY[f.why] || '' : '';
+    if (misses >= GONE) {
+      return { state: 'offline', say: sentences(ended, 'The server cannot be reached. What is on screen still works; reload the page to run again.') };
     }
-    if (misses > 3) {
-      return { state: 'offline', say: 'The server cannot be reached. What is on screen still works; reload the page to run again.' };
-    }
+    // why it stopped comes first, whatever else there is to say
+    if (f.state === 'finished') return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
     if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'unloaded', say: models.say || '' };
     if (loading) {

@@ -121,6 +121,7 @@ mendMenus();
 mendLists();
 mendHeadings();
 mendNumbers((words) => live.tell(words), live.untell);
+mendLostNote(live.lost);
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

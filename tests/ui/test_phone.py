@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.ui import browser
 from tests.ui.test_page import PHONE, chromium, open_tab, overflow  # noqa: F401
 
 
@@ -45,3 +46,23 @@ def test_nothing_lies_over_the_bar_of_the_transport(phone):
         }"""
     )
     assert over == []
+
+
+def test_a_lost_server_is_told_by_the_page_alone_and_the_drawer_can_be_closed(chromium, open_tab):  # noqa: F811
+    demo, url = browser.launch()
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context, url=url)
+    visit.steps_one_by_one(1)
+    demo.close(verbose=False)
+    handle = visit.page.get_by_role("button", name="Controls")
+    try:
+        visit.press("play")
+        visit.page.locator(".toast-message-item").wait_for(state="attached")
+        visit.wait_state("Offline", 4_000)  # from four unanswered questions alone it takes longer
+        assert not visit.page.locator(".toast-item").is_visible()
+        for way in ("#sv-side.open", "#sv-side:not(.open)"):
+            handle.click()
+            visit.page.locator(way).wait_for()
+    finally:
+        visit.complaints.clear()
+        context.close()
