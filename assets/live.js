@@ -37,6 +37,8 @@ function makeLive(store, view) {
 
   // `to`: name of the pair to go back to, where the wanted one could not be loaded.
   function setState(next, words, part, to) {
+    // an answer to what was asked for in the drawer; its progress is none
+    if (['loading', 'ready', 'refused', 'error'].includes(next) && state !== 'loading') view.answered();
     const rests = !BUSY.includes(next) && (BUSY.includes(state) || next === 'recording');
     state = next;
     say = words || '';

@@ -1,11 +1,20 @@
 // What Gradio's own widgets lack for those who work with the keyboard or a screen reader, and style alone cannot give.
 
+const narrow = matchMedia('(max-width: 768px)');
+
+// Uncovers the page: what is told of loading, and the way back, stand there.
+function closeDrawer() {
+  const handle = narrow.matches && document.querySelector('#sv-side.open .toggle-button');
+  if (!handle) return;
+  handle.click();
+  handle.focus();
+}
+
 // The drawer of controls: a name that is also what a phone shows on it, and whether it is open. On a narrow screen it
 // lies over the page, and what lies beneath must not take the focus.
 function mendDrawer() {
   const side = document.getElementById('sv-side'), handle = side?.querySelector('.toggle-button');
   if (!handle) return;
-  const narrow = matchMedia('(max-width: 768px)');
   function tell() {
     const open = side.classList.contains('open');
     handle.setAttribute('aria-label', 'Controls');
@@ -16,9 +25,7 @@ function mendDrawer() {
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
     const inMenu = event.target.closest?.('[role=combobox][aria-expanded=true]');
-    if (event.key !== 'Escape' || !narrow.matches || inMenu || !side.classList.contains('open')) return;
-    handle.click();
-    handle.focus();
+    if (event.key === 'Escape' && !inMenu) closeDrawer();
   }
   document.addEventListener('keydown', onKey, true);
   new MutationObserver(tell).observe(side, { attributes: true, attributeFilter: ['class'] });

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from specviz.models.catalogue import OFFLINE_PAIR
 from tests.ui import browser
-from tests.ui.test_page import PHONE, chromium, open_tab, overflow  # noqa: F401
+from tests.ui.test_page import PHONE, SCREEN, chromium, open_tab, overflow  # noqa: F401
 
 
 @pytest.fixture
@@ -66,3 +67,47 @@ def test_a_lost_server_is_told_by_the_page_alone_and_the_drawer_can_be_closed(ch
     finally:
         visit.complaints.clear()
         context.close()
+
+
+@pytest.mark.parametrize("way", ["button", "pair"])
+def test_the_drawer_makes_way_for_what_is_told_of_loading(phone, way):
+    visit = phone()
+    visit.steps_one_by_one(1)
+    handle = visit.page.get_by_role("button", name="Controls")
+    handle.click()
+    visit.page.locator("#sv-side.open").wait_for()
+    visit.open("Models")
+    if way == "button":
+        visit.write_in("target", "missing")
+        visit.page.locator("#sv-load").click()
+    else:
+        visit.page.locator("#sv-pair input").click()
+        visit.page.get_by_role("option", name=OFFLINE_PAIR).click()
+    visit.page.locator("#sv-side:not(.open)").wait_for()
+    visit.wait_state("Not done")
+    assert "no model named" in visit.say() and visit.page.locator(".sv-back").is_visible()
+    assert handle.evaluate("(node) => node === document.activeElement")
+
+
+LONG_STATE = """([large, back]) => {
+    const part = (name) => document.querySelector('.sv-' + name), words = document.createRange();
+    part('root').classList.toggle('sv-presenter', large);
+    part('say').textContent = 'Downloading SmolLM2-135M-Instruct-Q4_1, which is fetched once and then kept (0 of 93 MB). '
+        .repeat(innerWidth < 600 ? 1 : large ? 2 : 3);
+    part('progress').hidden = back;
+    part('back').hidden = !back;
+    part('back').textContent = 'Go back to SmolLM2-135M-Instruct-Q4_1 ← smollm2-draft-small';
+    words.selectNodeContents(part('say'));
+    const below = (back ? part('headline') : part('progress')).getBoundingClientRect().top;
+    return [below - words.getBoundingClientRect().bottom, innerWidth - part('back').getBoundingClientRect().right];
+}"""
+
+
+@pytest.mark.parametrize("size", [PHONE, SCREEN], ids=["phone", "desk"])
+def test_a_long_sentence_of_the_state_is_cut_by_nothing_below_and_no_button_runs_off(phone, size):
+    visit = phone(viewport=size)
+    for how in ([large, back] for large in (False, True) for back in (False, True)):
+        visit.page.evaluate(LONG_STATE, how)
+        visit.page.wait_for_timeout(100)
+        room, right = visit.page.evaluate(LONG_STATE, how)
+        assert room >= -1 and right >= 0 and overflow(visit) <= 0, how
