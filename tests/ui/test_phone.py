@@ -79,6 +79,8 @@ def test_the_drawer_makes_way_for_what_is_told_of_loading(phone, way):
     visit.open("Models")
     if way == "button":
         visit.write_in("target", "missing")
+        # what the menu above says of it moves the button
+        visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
         visit.page.locator("#sv-load").click()
     else:
         visit.page.locator("#sv-pair input").click()
@@ -111,3 +113,51 @@ def test_a_long_sentence_of_the_state_is_cut_by_nothing_below_and_no_button_runs
         visit.page.wait_for_timeout(100)
         room, right = visit.page.evaluate(LONG_STATE, how)
         assert room >= -1 and right >= 0 and overflow(visit) <= 0, how
+
+
+def test_the_handle_of_the_drawer_lies_over_no_control(phone):
+    visit = phone()
+    visit.page.get_by_role("button", name="Controls").click()
+    visit.page.locator("#sv-side.open").wait_for()
+    visit.open("Sampling and rule")
+    handle, controls = (
+        visit.page.locator(f"#sv-side {part}").bounding_box() for part in (".toggle-button", ".sidebar-content")
+    )
+    assert controls["y"] + controls["height"] <= handle["y"]
+    assert handle["x"] >= 0 and handle["y"] + handle["height"] <= PHONE["height"]
+
+
+@pytest.mark.parametrize("size", [PHONE, {"width": 360, "height": 740}], ids=["usual", "small"])
+def test_in_large_type_the_newest_line_and_the_scrub_bar_stand_above_the_bar(phone, size):
+    visit = phone(viewport=size)
+    visit.page.get_by_role("button", name="Large type").click()
+    visit.press("play")
+    visit.wait_state("Finished")
+    visit.page.evaluate("scrollTo(0, 0)")
+    bottom, bar = (visit.page.locator(part).bounding_box() for part in (".sv-scrub", "#sv-transport"))
+    assert bottom["y"] + bottom["height"] <= bar["y"]
+    rows = visit.page.locator(".sv-figure").evaluate_all(
+        """(all) => Object.values(Object.groupBy(all, (n) => Math.round(n.getBoundingClientRect().top))).map((r) => r.length)"""
+    )
+    assert sorted(rows) == [2, 3] and overflow(visit) <= 0
+
+
+SMALL = """(least) => [...document.querySelectorAll('button, summary, input[type=number], input[type=checkbox]')]
+    .filter((node) => node.getClientRects().length && !node.closest('footer, .sv-lanes'))
+    .map((node) => [node, (node.type === 'checkbox' ? node.closest('label') : node).getBoundingClientRect()])
+    .filter(([, box]) => box.width < least - 0.1 || box.height < least - 0.1)
+    .map(([node, box]) => [node.textContent.trim().slice(0, 30) || node.ariaLabel, box.width, box.height])"""
+
+
+@pytest.mark.parametrize("size", [PHONE, SCREEN], ids=["fingers", "mouse"])
+def test_what_is_to_be_hit_is_large_enough(phone, size):
+    touch = size is PHONE
+    visit = phone(viewport=size, has_touch=touch, is_mobile=touch)
+    unfold(visit, "sv-compare", "sv-why", "sv-numbers", "sv-sweep")
+    visit.page.locator("#sv-numbers-drawn summary").first.wait_for()
+    if touch:
+        visit.page.get_by_role("button", name="Controls").click()
+    for section in ("Sampling and rule", "Length and template", "Models"):
+        visit.open(section)
+    visit.page.locator("#sv-load").wait_for()
+    assert visit.page.evaluate(SMALL, 36 if touch else 24) == []

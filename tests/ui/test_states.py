@@ -329,7 +329,7 @@ def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811
 
 
 def test_what_stands_beside_a_recording_names_it(desk, open_tab):  # noqa: F811
-    visit = open_tab(desk, "?trace=story")
+    visit = open_tab(desk, "?trace=story")  # noqa: F811
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
     shown = "On screen is “Story”, a recorded run."
     visit.prompt(" ")
