@@ -4,6 +4,8 @@
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
 const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
+// Unanswered questions after which the server counts as gone.
+const GONE = 4;
 
 function keptRun() {
   try {
@@ -24,8 +26,9 @@ function makeLive(store, view) {
   let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
+  // `named`: that recording in a sentence; `wrong`: the note is of something refused
   // `hint`: what Play will do, where it is not what it seems; `told`: counts what must be heard, the same words or not
-  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {};
+  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false;
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -35,6 +38,8 @@ function makeLive(store, view) {
 
   // `to`: name of the pair to go back to, where the wanted one could not be loaded.
   function setState(next, words, part, to) {
+    // an answer to what was asked for in the drawer; its progress is none
+    if (['loading', 'ready', 'refused', 'error'].includes(next) && state !== 'loading') view.answered();
     const rests = !BUSY.includes(next) && (BUSY.includes(state) || next === 'recording');
     state = next;
     say = words || '';
@@ -46,13 +51,17 @@ function makeLive(store, view) {
   }
 
   // A sentence that stands before all others: for some seconds, or (`stays`) until something else is on screen.
-  function tell(words, stays) {
+  function tell(words, stays, refused) {
     clearTimeout(noteTimer);
     note = words || '';
+    wrong = !!note && !!refused;
     if (note) told++;
     if (note && !stays) noteTimer = setTimeout(() => tell(''), 8000);
     view.state();
   }
+
+  // The same of something that cannot be had as it was asked for: a link's setting, a file.
+  const refuse = (words) => tell(words, true, true);
 
   // Takes this sentence away before its time, if it still stands.
   function untell(words) { if (note === words) tell(''); }
@@ -78,7 +87,7 @@ function makeLive(store, view) {
     if (!message || (some(message.seq) && message.seq === seq)) return;
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
     seq = message.seq;
-    if (message.m === 'note') tell(message.say, !message.passes);
+    if (message.m === 'note') tell(message.say, !message.passes, message.wrong);
     else if (message.m === 'hint') {
       if (message.r !== (store.run || aside)) return;
       hint = message.hint;
@@ -180,7 +189,8 @@ function makeLive(store, view) {
     store.text = r.text ?? null;
     why = r.stop;
     const then = !aside ? 'press Play for a live one.' : still ? 'your run waits behind it.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
-    setState('recording', (title ? '“' + title + '”, a recorded run — ' : 'This is a recording of a real run — ') + then);
+    named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
+    setState('recording', (title ? '' : 'This is ') + named + ' — ' + then);
     view.fresh();
     view.steps(store.n);
   }
@@ -200,10 +210,10 @@ function makeLive(store, view) {
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
       const gone = lost ? 'The run of this tab is no longer on the server; press Play for a new one.' : '';
-      const words = refused || gone || note;
+      const words = refused || gone || note, bad = refused || (!gone && wrong);
       showRecording(reply, name && !refused ? reply.title : '', 
         { name: reply.name, chosen: !!name && !refused, controls: reply.controls });
-      if (words) tell(words, true);
+      if (words) tell(words, true, bad);
     } catch { /* an empty page is a state too */ }
   }
 
@@ -224,19 +234,29 @@ function makeLive(store, view) {
     return false;
   }
 
-  let misses = 0;
+  let misses = 0, timer = 0, asking = false, broken = false;
   async function poll() {
-    if (!element.isConnected || !can('status')) return;
+    if (asking || !element.isConnected || !can('status')) return;
+    clearTimeout(timer);
+    asking = true;
+    const sure = broken;
     let reply = null;
     try { reply = await call('status', {}); } catch { /* told below */ }
+    asking = false;
     // Gradio does not throw where the server is gone: it answers with something else
-    if (!reply || !reply.state) { reply = null; misses++; } else misses = 0;
+    if (!reply || !reply.state) { reply = null; misses = Math.max(misses + 1, sure ? GONE : 0); } else { misses = 0; broken &&= !sure; }
     view.models(reply, misses);
     // what was going on has ended with the server
-    if (misses > 3 && BUSY.includes(state)) setState('paused');
+    if (misses >= GONE && BUSY.includes(state)) setState('paused');
     // once the models are there, ask now and then whether the server still is
     const settled = reply && (reply.state === 'ready' || reply.state === 'error');
-    setTimeout(poll, settled || misses > 3 ? 5000 : 1000);
+    timer = setTimeout(poll, broken && !sure ? 0 : settled || misses >= GONE ? 5000 : 1000);
+  }
+
+  // Gradio's stream has broken: if the server does not answer now either, it is gone.
+  function lost() {
+    broken = true;
+    poll();
   }
 
   function onVisible() {
@@ -246,10 +266,10 @@ function makeLive(store, view) {
   document.addEventListener('visibilitychange', onVisible);
 
   return {
-    receive, details, open, poll, call, can, tell, untell, follow, showRecording,
+    receive, details, open, poll, lost, call, can, tell, refuse, untell, follow, showRecording,
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,
-    facts: () => ({ state, say, progress, why, back, note, hint, told }),
+    facts: () => ({ state, say, progress, why, back, note, wrong, hint, named, told }),
   };
 }

@@ -1,11 +1,20 @@
 // What Gradio's own widgets lack for those who work with the keyboard or a screen reader, and style alone cannot give.
 
+const narrow = matchMedia('(max-width: 768px)');
+
+// Uncovers the page: what is told of loading, and the way back, stand there.
+function closeDrawer() {
+  const handle = narrow.matches && document.querySelector('#sv-side.open .toggle-button');
+  if (!handle) return;
+  handle.click();
+  handle.focus();
+}
+
 // The drawer of controls: a name that is also what a phone shows on it, and whether it is open. On a narrow screen it
 // lies over the page, and what lies beneath must not take the focus.
 function mendDrawer() {
   const side = document.getElementById('sv-side'), handle = side?.querySelector('.toggle-button');
   if (!handle) return;
-  const narrow = matchMedia('(max-width: 768px)');
   function tell() {
     const open = side.classList.contains('open');
     handle.setAttribute('aria-label', 'Controls');
@@ -16,9 +25,7 @@ function mendDrawer() {
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
     const inMenu = event.target.closest?.('[role=combobox][aria-expanded=true]');
-    if (event.key !== 'Escape' || !narrow.matches || inMenu || !side.classList.contains('open')) return;
-    handle.click();
-    handle.focus();
+    if (event.key === 'Escape' && !inMenu) closeDrawer();
   }
   document.addEventListener('keydown', onKey, true);
   new MutationObserver(tell).observe(side, { attributes: true, attributeFilter: ['class'] });
@@ -94,4 +101,23 @@ function mendHeadings() {
   const columns = [document.getElementById('sv-view'), document.querySelector('#sv-side .block')].map((node) => node?.closest('.column'));
   for (const column of columns) if (column) new MutationObserver(find).observe(column, { childList: true });
   find();
+}
+
+// Gradio's note of a lost connection lies over the state, which tells the same in the page's own words, and over the
+// handle of the drawer: that note alone is taken away, and `lost` hears of it.
+function mendLostNote(lost) {
+  const room = document.querySelector('.toast-wrap'), heard = new WeakSet();
+  if (!room) return;
+  const isLost = (node) => node.textContent.includes('Connection to the server was lost');
+  new MutationObserver(() => {
+    for (const item of room.querySelectorAll('.toast-item')) {
+      const notes = [...item.querySelectorAll('.toast-message-item')], lostOnes = notes.filter(isLost);
+      for (const node of notes) node.style.display = isLost(node) ? 'none' : '';
+      item.style.display = notes.length && lostOnes.length === notes.length ? 'none' : '';
+      for (const node of lostOnes) {
+        if (!heard.has(node)) lost();
+        heard.add(node);
+      }
+    }
+  }).observe(room, { subtree: true, childList: true, characterData: true });
 }

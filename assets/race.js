@@ -24,7 +24,7 @@ range.step = '1';
 range.setAttribute('aria-label', 'Moment of the race');
 const back = button('sv-icon', '◀', 'To the step before', () => jump(-1)), forth = button('sv-icon', '▶', 'To the next step', () => jump(1));
 const still = el('span', 'sv-muted', 'Reduced motion is on: move the bar.');
-add(bar, play, paces, back, range, forth, clock, still);
+add(bar, play, paces, add(el('span', 'sv-race-scrub'), back, range, forth), clock, still);
 const key = el('p', 'sv-race-key'), outcome = el('div', 'sv-race-outcome'), room = el('div');
 outcome.setAttribute('role', 'status');
 add(box, title, about, picks, bar, room);

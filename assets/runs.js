@@ -48,7 +48,7 @@ function makeRuns(row, root, store, live) {
     show(false);
     try {
       const reply = await live.call('recording', { name });
-      if (reply.error) return live.tell(reply.error, true);
+      if (reply.error) return live.refuse(reply.error);
       put(reply, reply.title, { name, chosen: true, controls: reply.controls });
     } catch { live.tell('The server cannot be reached; try again.'); }
   }
@@ -64,15 +64,15 @@ function makeRuns(row, root, store, live) {
     show(false);
     if (!file) return;
     if (file.size > MOST_BYTES) {
-      return live.tell('“' + file.name + '” has ' + (file.size / 1e6).toFixed(0) + ' MB; a trace may have at most 20.', true);
+      return live.refuse('“' + file.name + '” has ' + (file.size / 1e6).toFixed(0) + ' MB; a trace may have at most 20.');
     }
     live.tell('Reading “' + file.name + '” …', true);
     try {
       const text = await file.text();
       const reply = await live.call('opened', { text });
-      if (reply.error) return live.tell('“' + file.name + '”: ' + reply.error, true);
+      if (reply.error) return live.refuse('“' + file.name + '”: ' + reply.error);
       put(reply, file.name, { text, file: file.name, kept: reply.kept });
-    } catch { live.tell('“' + file.name + '” could not be read; try again.', true); }
+    } catch { live.refuse('“' + file.name + '” could not be read; try again.'); }
   }
 
   async function save() {

@@ -50,8 +50,15 @@ function makeStatus(host, store, live, replaying) {
   let models = null, misses = 0, spoken = 0, spokenState = '', heard = 0, timer = 0, waitTimer = 0, againTimer = 0;
   const patient = makePatience();
 
+  // What stands beside figures of a recording says so, whatever it is about.
   function facts() {
-    const f = settledOf(plain()), { note, hint } = live.facts();
+    const f = noted();
+    return store.recording && !['recording', 'replay'].includes(f.state) && !f.whose ? { ...f, say: sentences(f.say, 'On screen is ' + live.facts().named) } : f;
+  }
+
+  function noted() {
+    const f = settledOf(plain()), { note, wrong, hint } = live.facts();
+    if (note && wrong && ![...BUSY, 'offline', 'refused'].includes(f.state)) return { ...f, state: 'refused', say: note, back: '' };
     if (note) return { ...f, say: note };
     const hinted = hint && ['playing', 'waiting', 'paused', 'finished', 'recording'].includes(f.state);
     // of a finished run why it ended is enough beside it
@@ -67,20 +74,17 @@ function makeStatus(host, store, live, replaying) {
   function plain() {
     const f = live.facts(), loading = models && models.state === 'loading';
     if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
-    if (f.state === 'finished') {
-      // why it stopped comes first, whatever else there is to say
-      const ended = WHY[f.why] || '';
-      return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
+    const ended = f.state === 'finished' ? WHY[f.why] || '' : '';
+    if (misses >= GONE) {
+      return { state: 'offline', say: sentences(ended, 'The server cannot be reached. What is on screen still works; reload the page to run again.') };
     }
-    if (misses > 3) {
-      return { state: 'offline', say: 'The server cannot be reached. What is on screen still works; reload the page to run again.' };
-    }
+    // why it stopped comes first, whatever else there is to say
+    if (f.state === 'finished') return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
     if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'unloaded', say: models.say || '' };
     if (loading) {
-      const title = f.say.startsWith('“') ? f.say.slice(0, f.say.lastIndexOf(' — ')) : 'a recording of a real run';
-      const note = f.state === 'recording' ? ' — meanwhile, ' + title : '';
-      return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress };
+      const note = f.state === 'recording' ? ' — meanwhile, ' + f.named : '';
+      return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress, whose: !!note };
     }
     // no network and nothing fetched before: what runs instead is said before anybody presses Play
     const instead = (models?.state === 'ready' && models.pair?.instead) || '';

@@ -70,6 +70,7 @@ const view = {
     if (!store.n) want('card'); // what it says before the first step depends on the state
     if (live && !BUSY.includes(live.state())) parts.charts.soon();
   },
+  answered() { closeDrawer(); },
   baseline() { want('headline'); parts.charts.touch(); parts.charts.soon(); },
   detailed(i) { parts.card.detailed(i); },
   models(reply, misses) { parts.status.models(reply, misses); },
@@ -121,6 +122,7 @@ mendMenus();
 mendLists();
 mendHeadings();
 mendNumbers((words) => live.tell(words), live.untell);
+mendLostNote(live.lost);
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

@@ -86,7 +86,7 @@ def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def told(refused: list[str]) -> str:
-    """What a visitor reads about the refused ones, notes last."""
+    """What a visitor reads about the refused ones, notes last; a `Note` itself where there is nothing else."""
     notes = [sentence for sentence in refused if isinstance(sentence, Note)]
     wrong = [sentence for sentence in refused if not isinstance(sentence, Note)]
     if len(wrong) == 1:
@@ -95,7 +95,8 @@ def told(refused: list[str]) -> str:
         # of several, what each should have been is enough
         short = [sentence.partition("; ")[0].rstrip(".") + "." for sentence in wrong]
         wrong = [f"{len(wrong)} settings of this link were not taken as they stand.", *short]
-    return " ".join([*wrong, *notes])
+    words = " ".join([*wrong, *notes])
+    return words if wrong else Note(words)
 
 
 def _known(name: str) -> bool:

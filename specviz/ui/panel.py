@@ -154,8 +154,9 @@ def recorded(query: str) -> dict[str, Any]:
 
 
 def note(visitor: Visitor, say: str) -> Any:
-    """A sentence for the status line, or nothing."""
-    return wire.pack({"m": "note", "seq": visitor.next_seq(), "say": say}) if say else gr.update()
+    """A sentence for the status line, or nothing; all but a `links.Note` tells of something that was refused."""
+    wrong = not isinstance(say, links.Note)
+    return wire.pack({"m": "note", "seq": visitor.next_seq(), "say": say, "wrong": wrong}) if say else gr.update()
 
 
 def hint(visitor: Visitor) -> Any:

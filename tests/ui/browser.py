@@ -173,7 +173,10 @@ class Visit:
         page.on("websocket", lambda socket: self.requests.append(socket.url))
         page.on("dialog", self._dialog)
         page.goto(url, wait_until="commit")
-        page.wait_for_function("() => document.querySelector('.sv-pill')?.textContent === 'Recording'")
+        page.wait_for_function(
+            "() => document.querySelector('.sv-root')?.dataset.shown && "
+            "/^(Recording|Not done)$/.test(document.querySelector('.sv-pill').textContent)"
+        )
 
     def _dialog(self, dialog: Any) -> None:
         self.errors.append(f"a dialog was opened: {dialog.message}")

@@ -169,6 +169,7 @@ def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
     assert "temperature goes from 0 to 2 on this page, and stands at 0; the link asked for -3." in tab.say()
+    assert tab.state() == "Not done" and tab.say().endswith(" On screen is a recording of a real run.")
     assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0"
     assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"

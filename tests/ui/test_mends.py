@@ -154,7 +154,8 @@ def test_on_a_phone_the_ribbon_begins_in_the_first_third_and_words_of_fates_stan
     visit = open_tab(context)  # noqa: F811
     visit.steps_one_by_one(1)
     assert visit.page.evaluate("() => document.querySelector('.sv-ribbon').getBoundingClientRect().top") < 844 / 3
-    visit.page.locator(".sv-lane-fate .sv-verdict").first.wait_for()  # a card is drawn at most every 600 ms
+    # a card is drawn at most every 600 ms, and until then it is the recording's
+    visit.until("() => document.querySelector('.sv-card-title').textContent.startsWith('Step 1 ·')")
     edges = visit.page.locator(".sv-lane-fate .sv-verdict").evaluate_all(
         "(all) => all.map((n) => { const b = n.getBoundingClientRect(); return [b.left, b.right]; })"
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ui.test_page import PHONE, chromium, open_tab, overflow  # noqa: F401
+from specviz.models.catalogue import OFFLINE_PAIR
+from tests.ui import browser
+from tests.ui.test_page import PHONE, SCREEN, chromium, open_tab, overflow  # noqa: F401
 
 
 @pytest.fixture
@@ -45,3 +47,117 @@ def test_nothing_lies_over_the_bar_of_the_transport(phone):
         }"""
     )
     assert over == []
+
+
+def test_a_lost_server_is_told_by_the_page_alone_and_the_drawer_can_be_closed(chromium, open_tab):  # noqa: F811
+    demo, url = browser.launch()
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context, url=url)
+    visit.steps_one_by_one(1)
+    demo.close(verbose=False)
+    handle = visit.page.get_by_role("button", name="Controls")
+    try:
+        visit.press("play")
+        visit.page.locator(".toast-message-item").wait_for(state="attached")
+        visit.wait_state("Offline", 4_000)  # from four unanswered questions alone it takes longer
+        assert not visit.page.locator(".toast-item").is_visible()
+        for way in ("#sv-side.open", "#sv-side:not(.open)"):
+            handle.click()
+            visit.page.locator(way).wait_for()
+    finally:
+        visit.complaints.clear()
+        context.close()
+
+
+@pytest.mark.parametrize("way", ["button", "pair"])
+def test_the_drawer_makes_way_for_what_is_told_of_loading(phone, way):
+    visit = phone()
+    visit.steps_one_by_one(1)
+    handle = visit.page.get_by_role("button", name="Controls")
+    handle.click()
+    visit.page.locator("#sv-side.open").wait_for()
+    visit.open("Models")
+    if way == "button":
+        visit.write_in("target", "missing")
+        # what the menu above says of it moves the button
+        visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
+        visit.page.locator("#sv-load").click()
+    else:
+        visit.page.locator("#sv-pair input").click()
+        visit.page.get_by_role("option", name=OFFLINE_PAIR).click()
+    visit.page.locator("#sv-side:not(.open)").wait_for()
+    visit.wait_state("Not done")
+    assert "no model named" in visit.say() and visit.page.locator(".sv-back").is_visible()
+    assert handle.evaluate("(node) => node === document.activeElement")
+
+
+LONG_STATE = """([large, back]) => {
+    const part = (name) => document.querySelector('.sv-' + name), words = document.createRange();
+    part('root').classList.toggle('sv-presenter', large);
+    part('say').textContent = 'Downloading SmolLM2-135M-Instruct-Q4_1, which is fetched once and then kept (0 of 93 MB). '
+        .repeat(innerWidth < 600 ? 1 : large ? 2 : 3);
+    part('progress').hidden = back;
+    part('back').hidden = !back;
+    part('back').textContent = 'Go back to SmolLM2-135M-Instruct-Q4_1 ← smollm2-draft-small';
+    words.selectNodeContents(part('say'));
+    const below = (back ? part('headline') : part('progress')).getBoundingClientRect().top;
+    return [below - words.getBoundingClientRect().bottom, innerWidth - part('back').getBoundingClientRect().right];
+}"""
+
+
+@pytest.mark.parametrize("size", [PHONE, SCREEN], ids=["phone", "desk"])
+def test_a_long_sentence_of_the_state_is_cut_by_nothing_below_and_no_button_runs_off(phone, size):
+    visit = phone(viewport=size)
+    for how in ([large, back] for large in (False, True) for back in (False, True)):
+        visit.page.evaluate(LONG_STATE, how)
+        visit.page.wait_for_timeout(100)
+        room, right = visit.page.evaluate(LONG_STATE, how)
+        assert room >= -1 and right >= 0 and overflow(visit) <= 0, how
+
+
+def test_the_handle_of_the_drawer_lies_over_no_control(phone):
+    visit = phone()
+    visit.page.get_by_role("button", name="Controls").click()
+    visit.page.locator("#sv-side.open").wait_for()
+    visit.open("Sampling and rule")
+    handle, controls = (
+        visit.page.locator(f"#sv-side {part}").bounding_box() for part in (".toggle-button", ".sidebar-content")
+    )
+    assert controls["y"] + controls["height"] <= handle["y"]
+    assert handle["x"] >= 0 and handle["y"] + handle["height"] <= PHONE["height"]
+
+
+@pytest.mark.parametrize("size", [PHONE, {"width": 360, "height": 740}], ids=["usual", "small"])
+def test_in_large_type_the_newest_line_and_the_scrub_bar_stand_above_the_bar(phone, size):
+    visit = phone(viewport=size)
+    visit.page.get_by_role("button", name="Large type").click()
+    visit.press("play")
+    visit.wait_state("Finished")
+    visit.page.evaluate("scrollTo(0, 0)")
+    bottom, bar = (visit.page.locator(part).bounding_box() for part in (".sv-scrub", "#sv-transport"))
+    assert bottom["y"] + bottom["height"] <= bar["y"]
+    rows = visit.page.locator(".sv-figure").evaluate_all(
+        """(all) => Object.values(Object.groupBy(all, (n) => Math.round(n.getBoundingClientRect().top))).map((r) => r.length)"""
+    )
+    assert sorted(rows) == [2, 3] and overflow(visit) <= 0
+
+
+SMALL = """(least) => [...document.querySelectorAll('button, summary, input[type=number], input[type=checkbox]')]
+    .filter((node) => node.getClientRects().length && !node.closest('footer, .sv-lanes'))
+    .map((node) => [node, (node.type === 'checkbox' ? node.closest('label') : node).getBoundingClientRect()])
+    .filter(([, box]) => box.width < least - 0.1 || box.height < least - 0.1)
+    .map(([node, box]) => [node.textContent.trim().slice(0, 30) || node.ariaLabel, box.width, box.height])"""
+
+
+@pytest.mark.parametrize("size", [PHONE, SCREEN], ids=["fingers", "mouse"])
+def test_what_is_to_be_hit_is_large_enough(phone, size):
+    touch = size is PHONE
+    visit = phone(viewport=size, has_touch=touch, is_mobile=touch)
+    unfold(visit, "sv-compare", "sv-why", "sv-numbers", "sv-sweep")
+    visit.page.locator("#sv-numbers-drawn summary").first.wait_for()
+    if touch:
+        visit.page.get_by_role("button", name="Controls").click()
+    for section in ("Sampling and rule", "Length and template", "Models"):
+        visit.open(section)
+    visit.page.locator("#sv-load").wait_for()
+    assert visit.page.evaluate(SMALL, 36 if touch else 24) == []

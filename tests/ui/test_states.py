@@ -326,3 +326,22 @@ def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811
     assert visit.page.locator("#sv-preset input").input_value() == OWN_PROMPT
     visit.steps_one_by_one(1)
     assert visit.output() == expected("Still here", k=7, strategy="greedy")[: len(visit.output())]
+
+
+def test_what_stands_beside_a_recording_names_it(desk, open_tab):  # noqa: F811
+    visit = open_tab(desk, "?trace=story")  # noqa: F811
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
+    shown = "On screen is “Story”, a recorded run."
+    visit.prompt(" ")
+    visit.press("play")
+    visit.wait_state("Not done")
+    assert visit.say().startswith("Type a prompt first") and visit.say().endswith(shown)
+    visit.prompt("Hello")
+    visit.open("Models")
+    visit.page.locator("#sv-load").click()
+    visit.wait_state("Ready")
+    assert visit.say().endswith(shown)
+    visit.press("step")
+    visit.wait_label("step 1 of 1")
+    visit.wait_state("Paused")
+    assert shown not in visit.say()

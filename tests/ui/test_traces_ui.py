@@ -182,7 +182,8 @@ def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence
     before = visit.chips()
     open_file(visit, "notes.json", content)
     wait_say(visit, sentence)
-    assert visit.say().startswith("“notes.json”") and visit.chips() == before and visit.state() == "Recording"
+    assert visit.say().startswith("“notes.json”") and visit.chips() == before and visit.state() == "Not done"
+    assert visit.say().endswith(" On screen is a recording of a real run.")
 
 
 def drop(visit, text, times=1):  # noqa: F811
@@ -203,7 +204,7 @@ def test_a_file_that_is_too_large_is_told_and_what_is_on_screen_stays(visit):  #
     before = visit.chips()
     drop(visit, " ", 20_000_001)  # made in the page: to carry it there takes half a minute
     wait_say(visit, "a trace may have at most 20")
-    assert visit.say().startswith("“dropped.json”") and visit.chips() == before and visit.state() == "Recording"
+    assert visit.say().startswith("“dropped.json”") and visit.chips() == before and visit.state() == "Not done"
 
 
 def test_a_file_is_dropped_onto_the_page(visit, trace):  # noqa: F811
