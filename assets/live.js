@@ -4,8 +4,6 @@
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
 const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
-// Unanswered questions after which the server counts as gone.
-const GONE = 4;
 
 function keptRun() {
   try {
@@ -234,30 +232,8 @@ function makeLive(store, view) {
     return false;
   }
 
-  let misses = 0, timer = 0, asking = false, broken = false;
-  async function poll() {
-    if (asking || !element.isConnected || !can('status')) return;
-    clearTimeout(timer);
-    asking = true;
-    const sure = broken;
-    let reply = null;
-    try { reply = await call('status', {}); } catch { /* told below */ }
-    asking = false;
-    // Gradio does not throw where the server is gone: it answers with something else
-    if (!reply || !reply.state) { reply = null; misses = Math.max(misses + 1, sure ? GONE : 0); } else { misses = 0; broken &&= !sure; }
-    view.models(reply, misses);
-    // what was going on has ended with the server
-    if (misses >= GONE && BUSY.includes(state)) setState('paused');
-    // once the models are there, ask now and then whether the server still is
-    const settled = reply && (reply.state === 'ready' || reply.state === 'error');
-    timer = setTimeout(poll, broken && !sure ? 0 : settled || misses >= GONE ? 5000 : 1000);
-  }
-
-  // Gradio's stream has broken: if the server does not answer now either, it is gone.
-  function lost() {
-    broken = true;
-    poll();
-  }
+  // What was going on has ended with the server.
+  function ended() { if (BUSY.includes(state)) setState('paused'); }
 
   function onVisible() {
     if (!element.isConnected) return document.removeEventListener('visibilitychange', onVisible);
@@ -266,7 +242,7 @@ function makeLive(store, view) {
   document.addEventListener('visibilitychange', onVisible);
 
   return {
-    receive, details, open, poll, lost, call, can, tell, refuse, untell, follow, showRecording,
+    receive, details, open, ended, call, can, tell, refuse, untell, follow, showRecording,
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,

@@ -3,8 +3,7 @@
 Nobody outside rolls anything back: `logits(ids, last=n)` compares `ids` with what the cache holds, drops what no longer
 fits and reads the rest. One `CachedModel` per run and model; the weights below are shared and never altered.
 
-`self_check` decides at load whether a model can be used like that: recurrent and hybrid models accept a cache without
-complaint and are silently wrong after a rollback, bidirectional ones are wrong from the start.
+Whether a model can be used like that is decided when it is loaded (`self_check.py`).
 """
 
 from __future__ import annotations
@@ -111,10 +110,10 @@ class CachedModel:
         if all(parent == here - 1 for here, parent in enumerate(parents)):
             return self.logits([*ids, *token_ids], last=rows)
         if self._cache is None or not self.loaded.reads_trees:
-            return self._branch_by_branch(list(ids), token_ids, parents, rows)
+            return self.branch_by_branch(list(ids), token_ids, parents, rows)
         return self._pass(list(ids), token_ids, parents, rows)
 
-    def _branch_by_branch(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> Tensor:
+    def branch_by_branch(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> Tensor:
         """The same rows for a model that cannot read a tree at once: a plain pass for each branch."""
         wanted = range(len(nodes) - rows, len(nodes))  # the text itself is node -1
         found: dict[int, Tensor] = {}
@@ -246,68 +245,3 @@ class CachedModel:
             "attention_mask": mask[None, None].to(self.loaded.device),
             "position_ids": torch.tensor([positions], device=self.loaded.device),
         }
-
-
-def self_check(loaded: LoadedModel) -> str:
-    """Set and return `cache_mode`: "rollback" when cached logits equal uncached ones after dropping a tail, else
-    "recompute" (exact, but slow). Sets `reads_trees` too: whether one masked pass over a tree equals its branches.
-
-    Raises SpecvizError for a model that looks ahead, and BadLogits for one that answers with NaN. Takes some ten short
-    passes, which also warm the model up.
-    """
-    size = min(12, loaded.context)
-    ids = [(7 * i + 3) % loaded.vocab_size for i in range(size)]
-    head = max(1, size - 4)
-    loaded.cache_mode = "recompute"
-    whole = CachedModel(loaded).logits(ids, last=size)
-    if not _agree(CachedModel(loaded).logits(ids[:head], last=head), whole[:head], loaded.dtype):
-        raise SpecvizError(
-            f"{loaded.name} looks ahead at tokens to its right (a bidirectional model); "
-            "choose a causal language model, such as one named …ForCausalLM or …LMHeadModel."
-        )
-    loaded.cache_mode = "rollback"
-    reader = CachedModel(loaded)
-    try:
-        reader.logits([*ids[:head], *reversed(ids[head:])], last=size - head + 1)
-        block = reader.logits(ids, last=size - head)
-        singly = torch.cat([reader.logits(ids[: n + 1]) for n in range(head, size)])
-        ok = _agree(block, whole[head:], loaded.dtype) and _agree(singly, whole[head:], loaded.dtype)
-    except _ANY:
-        # whatever a cache that cannot be rolled back raises, reading afresh stays right
-        ok = False
-    loaded.cache_mode = "rollback" if ok else "recompute"
-    loaded.reads_trees = ok and size - head >= 3 and not _windowed(loaded.model) and _tree_check(loaded, ids[:head])
-    return loaded.cache_mode
-
-
-_ANY = (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError)
-
-
-def _tree_check(loaded: LoadedModel, ids: list[int]) -> bool:
-    """A pass over a small tree, grown once, against plain passes over its branches."""
-    tokens, parents = [n % loaded.vocab_size for n in (1, 2, 5, 4)], [ROOT, ROOT, 1, 2]
-    loaded.reads_trees = True
-    reader, plain = CachedModel(loaded), CachedModel(loaded)
-    try:
-        rows = torch.cat(
-            [reader.tree_logits(ids, tokens[:3], parents[:3]), reader.tree_logits(ids, tokens, parents, last=1)]
-        )
-        return _agree(rows, plain._branch_by_branch(ids, tokens, parents, len(rows)), loaded.dtype)
-    except _ANY:
-        return False
-
-
-def _windowed(model: Any) -> bool:
-    """Whether some layer sees only part of the text: a mask for a tree would replace its window, on long texts only."""
-    config = model.config.get_text_config()
-    kinds = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
-    if kinds:
-        return any(kind not in ("full_attention", "global") for kind in kinds)
-    return bool(getattr(config, "sliding_window", None) or getattr(config, "attention_chunk_size", None))
-
-
-def _agree(one: Tensor, other: Tensor, dtype: torch.dtype) -> bool:
-    """Total variation distance below what rounding can do; a wrong cache is off by ten times more."""
-    bound = 1e-3 if dtype in (torch.float32, torch.float64) else 0.1
-    distance = 0.5 * (torch.softmax(one.float(), -1) - torch.softmax(other.float(), -1)).abs().sum(-1)
-    return bool((distance <= bound).all())

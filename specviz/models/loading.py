@@ -19,13 +19,13 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from transformers import logging as transformers_logging
 
-from specviz.models.cached import self_check
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
 from specviz.models.fetching import cached, clean, locate, locate_first
 from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large
 from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
+from specviz.models.self_check import self_check
 from specviz.models.text import TextCodec, end_ids
 from specviz.models.where import LOADING, Progress, report
 from specviz.runtime import DTYPES, pick_device, pick_dtype, use_threads

@@ -15,9 +15,9 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from specviz.models.cached import self_check
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
+from specviz.models.self_check import self_check
 from specviz.models.text import TextCodec
 
 WORDS = ("sun", "rain", "wind", "snow", "fog", "hail")

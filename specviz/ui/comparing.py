@@ -15,8 +15,7 @@ from specviz.compare import ALONE, Comparison, lanes_of
 from specviz.drafting import STRATEGIES
 from specviz.metrics.comparison import table
 from specviz.settings import SettingsError, SpecvizError
-from specviz.ui.drive import key_of
-from specviz.ui.shelf import Shelf
+from specviz.ui.shelf import Shelf, key_of
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from specviz.verification import is_lossless

@@ -8,32 +8,27 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from specviz import baseline, calibration, engine
-from specviz.drafting import LENGTHS
+from specviz import baseline, engine
 from specviz.models.describe import describe
-from specviz.records import Costs
 from specviz.settings import SpecvizError
 from specviz.ui.frames import frame, message, read_so_far, resting
 from specviz.ui.outlook import stale
-from specviz.ui.shelf import Key, NotLoaded, Shelf
-from specviz.ui.standins import Choice, Workshop
+from specviz.ui.shelf import NotLoaded, Shelf, key_of
+from specviz.ui.standins import Choice
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
+from specviz.ui.waits import POLL_S, Told, Waits
 from specviz.views import wire
 
 if TYPE_CHECKING:
-    from specviz.models.pair import Pair
     from specviz.records import StepRecord
-    from specviz.state import Run
 
 FRAME_S = 0.2
 """At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
-POLL_S = 0.05
-PATIENCE_S = 1.0
 SPEEDS: dict[str, float] = {
     "1 step in 2 s": 0.5,
     "1 step/s": 1,
@@ -44,9 +39,6 @@ SPEEDS: dict[str, float] = {
 THESE = "The run has these models already and goes on with them."
 TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
-T = TypeVar("T")
-Told = Generator[str, None, T]
-"""A part of a driver: yields messages, returns a T."""
 
 
 class Drivers:
@@ -54,8 +46,8 @@ class Drivers:
 
     def __init__(self, shelf: Shelf, turns: Turns) -> None:
         self.shelf = shelf
-        self.turns = turns
-        self.workshop = Workshop()
+        self.waits = Waits(shelf, turns)
+        self.workshop = self.waits.workshop
 
     def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
         """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
@@ -77,7 +69,7 @@ class Drivers:
         return self._hold(visitor, visitor.claim(), lambda me: self._load(visitor, me))
 
     def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
-        pair = yield from self._pair(visitor, me)
+        pair = yield from self.waits.pair(visitor, me)
         if pair is not None:
             state = resting(visitor.run) if visitor.run else "ready"
             yield frame(visitor, state=state, say="The models are ready; press Play.", pair=describe(pair))
@@ -114,12 +106,12 @@ class Drivers:
             yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
 
     def _steps(self, visitor: Visitor, me: int, limit: float) -> Iterator[str]:
-        pair = yield from self._pair(visitor, me)
+        pair = yield from self.waits.pair(visitor, me)
         if pair is None:
             return
         if stale(visitor, pair):
             prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
-            begun = yield from self._turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
+            begun = yield from self.waits.turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
             if begun is None or visitor.driver != me:  # reset or paused meanwhile: it is nobody's run
                 yield frame(visitor, state=resting(visitor.run) if visitor.run else "ready")
                 return
@@ -131,12 +123,12 @@ class Drivers:
             yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
         run = visitor.run
         assert run is not None
-        if not (yield from self._read(visitor, me, run, "loading", "Reading the prompt:")):
+        if not (yield from self.waits.read(visitor, me, run, "loading", "Reading the prompt:")):
             if visitor.run is run:
                 yield frame(visitor, state="paused", say=f"{read_so_far(run)} of the prompt are read; Play goes on.")
             return
         sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
-        others = self._others(visitor)
+        others = self.waits.others(visitor)
         choice = Choice(visitor.settings())
 
         def one() -> StepRecord | None:
@@ -149,13 +141,13 @@ class Drivers:
             if pause := _until_due(visitor, last_step):
                 time.sleep(min(pause, POLL_S))
                 continue
-            yield from self._price(visitor, me, run)
+            yield from self.waits.price(visitor, me, run)
             if visitor.driver != me:
                 continue
             last_step = time.monotonic()
-            step = yield from self._turn(visitor, me, one)
+            step = yield from self.waits.turn(visitor, me, one)
             made += step is not None
-            run.others += (now := self._others(visitor)) - others
+            run.others += (now := self.waits.others(visitor)) - others
             others = now
             if visitor.run is not run:
                 return
@@ -177,15 +169,17 @@ class Drivers:
                 "Press Play or Step first: the target alone is measured on the run's own prompt and length."
             )
         settings = visitor.settings()
-        both = yield from self._turn(visitor, me, lambda: baseline.alone(run, settings, engine.begin))
-        if both is None or not (yield from self._read(visitor, me, both[0], "measuring", "The target alone reads:")):
+        both = yield from self.waits.turn(visitor, me, lambda: baseline.alone(run, settings, engine.begin))
+        if both is None or not (
+            yield from self.waits.read(visitor, me, both[0], "measuring", "The target alone reads:")
+        ):
             if visitor.run is run:
                 yield frame(visitor, state=resting(run), text=run.text)
             return
         single, settings = both
-        told, wanted, before = 0.0, settings.max_new_tokens, self._others(visitor)
+        told, wanted, before = 0.0, settings.max_new_tokens, self.waits.others(visitor)
         while visitor.driver == me and not single.finished(settings):
-            yield from self._turn(visitor, me, lambda: engine.step(single, settings))
+            yield from self.waits.turn(visitor, me, lambda: engine.step(single, settings))
             if time.monotonic() - told > 0.25:
                 told, done = time.monotonic(), len(single.output_ids)
                 say = f"Measuring the target alone: {done} of {wanted} tokens …"
@@ -193,102 +187,18 @@ class Drivers:
         if visitor.run is not run:
             return
         if single.output_ids:
-            single.others = self._others(visitor) - before
-            run.baseline = yield from self._turn(visitor, visitor.driver, lambda: baseline.compare(run, single))
+            single.others = self.waits.others(visitor) - before
+            run.baseline = yield from self.waits.turn(visitor, visitor.driver, lambda: baseline.compare(run, single))
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
         if visitor.driver == me:
             found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
             yield frame(visitor, state=resting(run), text=run.text, say=found)
 
-    def _pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
-        """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""
-        wanted, told = self.shelf.again(key_of(visitor)), ""
-        visitor.fetching = True
-        try:
-            while not wanted.done.wait(POLL_S):
-                if visitor.driver != me:
-                    return None
-                if (now := f"{wanted.say} {wanted.progress}") != told:
-                    told = now
-                    yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
-        finally:
-            visitor.fetching = False
-        pair = wanted.arrived()
-        visitor.worked = key_of(visitor)
-        return pair
-
-    def _read(self, visitor: Visitor, me: int, run: Run, state: str, what: str) -> Told[bool]:
-        """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim."""
-        shown = visitor.run
-        while not run.read:
-            if visitor.driver != me or (yield from self._turn(visitor, me, lambda: engine.read(run))) is None:
-                return False
-            if not run.read and visitor.run is shown:
-                share = run.places_read / len(run.prompt_ids)
-                yield frame(visitor, state=state, say=f"{what} {read_so_far(run)} …", progress=share)
-        return True
-
-    def _price(self, visitor: Visitor, me: int, run: Run) -> Told[None]:
-        """Measure what drafting costs where the draft length asks for it and this run has no answer yet, said before."""
-        choice = self.workshop.choice(visitor, run.pair)
-        settings = choice.settings
-        if choice.wait or settings.draft_length not in LENGTHS or not LENGTHS[settings.draft_length].measures:
-            return
-        engine.check(run.pair, settings)
-        name = calibration.kept_under(settings)
-        if settings.k == 0 or settings.strategy == "none" or name in run.costs:
-            return
-        if (found := calibration.known(run.pair, settings)) is None:
-            say = f"Measuring once what drafting with {settings.strategy!r} costs here …"
-            yield frame(visitor, state="loading", say=say)
-            slices = calibration.in_slices(run.pair, settings)
-            while found is None and visitor.driver == me:
-                done = yield from self._turn(visitor, me, lambda: calibration.advance(slices))
-                found = done if isinstance(done, Costs) else None
-                if found is None and visitor.run is run:
-                    yield frame(visitor, state="loading", say=say, progress=done)
-        if found is not None:
-            run.costs[name] = found
-
     def _way_back(self, visitor: Visitor) -> str | None:
         """Name of the pair that was loaded last, None if it is no longer here."""
         pair = self.shelf.loaded(visitor.worked)
         return " ← ".join(model.name for model in (pair.target, pair.draft) if model) if pair else None
-
-    def _turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
-        """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""
-
-        def counted() -> T:
-            visitor.turns += 1
-            return work()
-
-        future, began, told = self.turns.submit(counted), time.monotonic(), False
-        try:
-            while True:
-                try:
-                    return future.result(POLL_S)
-                except TimeoutError:
-                    if future.done():
-                        raise
-                if visitor.driver != me and future.cancel():
-                    return None
-                if not told and not future.running() and time.monotonic() - began > PATIENCE_S:
-                    told, ahead = True, self.turns.ahead(future)
-                    who = "another visitor" if ahead <= 1 else f"{ahead} other visitors"
-                    yield frame(visitor, state="waiting", say=f"Waiting for {who} to take a step …")
-        finally:
-            future.cancel()  # the tab was closed while we stood in the queue
-
-    def _others(self, visitor: Visitor) -> int:
-        """How many turns have not been this visitor's: what happened between two calls disturbed what was timed."""
-        return self.turns.taken - visitor.turns
-
-
-def key_of(visitor: Visitor) -> Key:
-    """Which pair this visitor asks for."""
-    target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
-    return target, draft, dtype
 
 
 def _speed(visitor: Visitor) -> float:

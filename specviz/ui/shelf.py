@@ -18,6 +18,7 @@ from specviz.settings import SpecvizError
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
+    from specviz.ui.visitors import Visitor
 
 LIMIT = 2
 RETRY_S = 30
@@ -124,3 +125,9 @@ class Shelf:
             for key in idle[: max(0, len(idle) - (LIMIT - 1))]:
                 del self._pairs[key]
         gc.collect()
+
+
+def key_of(visitor: Visitor) -> Key:
+    """Which pair this visitor asks for."""
+    target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
+    return target, draft, dtype

@@ -21,9 +21,8 @@ from specviz.runtime import Clock
 from specviz.settings import SettingsError, SpecvizError
 from specviz.sweep import Cell, Outcome, Prompt
 from specviz.ui.comparing import sorted_by_fit
-from specviz.ui.drive import key_of
 from specviz.ui.presets import PRESETS
-from specviz.ui.shelf import Shelf
+from specviz.ui.shelf import Shelf, key_of
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Swept, Visitor
 from specviz.views import sweep as view

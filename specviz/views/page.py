@@ -39,6 +39,7 @@ SCRIPTS = (
     "slow.js",
     "runs.js",
     "live.js",
+    "pulse.js",
     "mends.js",
     "numbers.js",
     "view.js",

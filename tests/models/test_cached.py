@@ -5,8 +5,9 @@ import random
 import pytest
 import torch
 
-from specviz.models.cached import CachedModel, self_check
+from specviz.models.cached import CachedModel
 from specviz.models.loading import load_model
+from specviz.models.self_check import self_check
 from specviz.settings import SpecvizError
 from tests import tiny
 

@@ -9,11 +9,12 @@ import torch
 from torch import nn
 
 from specviz.models import lowbit
-from specviz.models.cached import CachedModel, self_check
+from specviz.models.cached import CachedModel
 from specviz.models.fitness import ModelError
 from specviz.models.loading import load_model
 from specviz.models.lowbit import GROUP, Int4Linear, Int8Linear, low_bit, refusal
 from specviz.models.plain import PlainLlama
+from specviz.models.self_check import self_check
 from tests import tiny
 
 IDS = [1, 2, 3, 1, 2, 4, 7, 5]

@@ -6,8 +6,9 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from specviz.models.cached import CachedModel, self_check
+from specviz.models.cached import CachedModel
 from specviz.models.plain import PlainLlama, plain_forward
+from specviz.models.self_check import self_check
 from tests.conftest import tiny_pair
 
 

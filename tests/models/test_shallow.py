@@ -6,8 +6,9 @@ import weakref
 import pytest
 import torch
 
-from specviz.models.cached import CachedModel, self_check
+from specviz.models.cached import CachedModel
 from specviz.models.loading import load_model
+from specviz.models.self_check import self_check
 from specviz.models.shallow import depth, shallow
 from tests import tiny
 

@@ -318,10 +318,10 @@ def test_after_a_reset_nothing_is_told_of_what_was_under_way(drivers, monkeypatc
 
 
 def test_who_waits_for_a_turn_is_told_how_many_are_ahead(drivers, monkeypatch):
-    monkeypatch.setattr("specviz.ui.drive.PATIENCE_S", 0.1)
+    monkeypatch.setattr("specviz.ui.waits.PATIENCE_S", 0.1)
     gate, told_so = threading.Event(), []
     for _ in range(3):
-        drivers.turns.submit(gate.wait)
+        drivers.waits.turns.submit(gate.wait)
     for text in drivers.play(visitor(), 1):
         message = json.loads(text)
         if message["state"] == "waiting":
@@ -513,11 +513,11 @@ def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monk
     for text in drive:
         if "Measuring once what drafting with 'greedy' costs" in (json.loads(text).get("say") or ""):
             assert json.loads(text)["state"] == "loading" and not someone.run.steps
-            before = drivers.turns.taken if before is None else before
+            before = drivers.waits.turns.taken if before is None else before
             shares.append(json.loads(text).get("progress"))
     assert shares[0] is None and shares[1:] == sorted(shares[1:]) and len(shares) > 20
     # a turn for each pass and the end, then the steps, which measure nothing more
-    assert drivers.turns.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
+    assert drivers.waits.turns.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
     assert someone.run.costs["greedy"] == calibration.known(fresh, someone.settings())
     someone.values["seed"] = 2
     again = told(drivers.play(someone, 1))
