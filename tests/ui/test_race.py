@@ -159,6 +159,8 @@ def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):  
     else:
         compared(seen, tokens=30)
     assert not seen.page.locator(".sv-race-play").is_visible()
+    tops = "(all) => new Set(all.map((n) => Math.round(n.getBoundingClientRect().top + n.offsetHeight / 2))).size"
+    assert seen.page.locator(".sv-race-scrub > *").evaluate_all(tops) == 1  # what goes back and forth stays on one line
     assert "Reduced motion is on" in seen.page.locator(".sv-race").text_content()
     seen.page.locator(RANGE).focus()
     seen.page.keyboard.press("Home")
