@@ -14,13 +14,14 @@ from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.pace import Pace, pace, with_costs
 from specviz.models.describe import describe
 from specviz.settings import MAX_K, SpecvizError
+from specviz.ui.shelf import key_of
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
     from specviz.records import Costs
     from specviz.settings import RunSettings
     from specviz.trace import Trace
-    from specviz.ui.shelf import Shelf, key_of
+    from specviz.ui.shelf import Shelf
     from specviz.ui.turns import Turns
     from specviz.ui.visitors import Visitor
 
