@@ -49,6 +49,8 @@ function makeHeadline(host, store) {
       'Measured one after the other, on a machine that may have been busier in one: small differences mean nothing. ' +
         'Below 1 drafting cost more than it saved.',
       sameText(store.baseline),
+      beyond(f),
+      store.baseline.uneven,
       disturbed(store),
     ].filter(Boolean) : ['Speed-up = tokens per second of this run ÷ those of the target alone',
       'The target alone has not been timed on this prompt yet.',
@@ -64,7 +66,7 @@ function makeHeadline(host, store) {
       set.share(f.drafted ? fixed(f.share) : '–', f.drafted ? 'of ' + f.drafted + ' drafted, ' + (f.drafted / f.steps).toFixed(1) + ' a pass' : 'no drafts');
       set.tau('τ ' + fixed(f.tau), 'per pass');
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
-      const busy = disturbed(store) ? ' ⚠' : '';
+      const busy = f.speedup && (beyond(f) || store.baseline.uneven || disturbed(store)) ? ' ⚠' : '';
       if (f.speedup) set.speed(f.speedup.toFixed(2) + '×' + busy, 'the target alone', mark(store.baseline));
       else set.speed('–', 'speed-up: not measured', f.rate ? ' · ' + f.rate.toFixed(1) + ' tokens/s' : '');
     },
@@ -72,6 +74,13 @@ function makeHeadline(host, store) {
 }
 
 const mark = (b) => (b && b.same === true ? ' · same text ✓' : b && b.same === false ? ' · texts differ' : '');
+
+// A speed-up that cannot be (specviz/metrics/trust.py): a step takes at least a pass of the target.
+function beyond(f) {
+  if (f.speedup <= CONFIG.slack * f.tau) return '';
+  return '⚠ ' + fixed(f.tau) + ' tokens a pass allow ' + fixed(f.tau) +
+    '× at most, so the machine was busier while the target alone was timed. Measure it again.';
+}
 
 // Why the two rates may not be worth comparing, where others used the machine while they were measured.
 function disturbed(store) {

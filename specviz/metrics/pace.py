@@ -1,8 +1,9 @@
 """What a run says about its own speed: α, c and v as they were measured in it, and its speed-up at each K it used.
 
-Held against one target pass over a single place: that of the target alone beside the run, else the run's own steps
-without a draft. Only the strategy of the last drafting step counts, since c and v are of a strategy. Of a tree, v is the
-cost by its depth: a pass over all tokens of a tree K deep. Standard library only.
+Held against one target pass over a single place: the run's own steps without a draft where there are many (the machine
+was as quick in them as in all others), else those of the target alone beside the run, else the few. Only the strategy of
+the last drafting step counts, since c and v are of a strategy. Of a tree, v is the cost by its depth: a pass over all
+tokens of a tree K deep. Standard library only.
 
 Example: a draft of 4 tokens in 28 ms beside a target pass of 57 ms makes c = 28 ÷ 4 ÷ 57 = 0.12.
 """
@@ -16,6 +17,7 @@ from statistics import mean, median
 
 from specviz.metrics.rates import Rate, count
 from specviz.metrics.theory import Breakdown, Short, Theory, VerifyCost, breakdown, interpolated
+from specviz.metrics.trust import ENOUGH, uneven
 from specviz.records import Costs, StepRecord
 from specviz.trace import Trace
 
@@ -47,8 +49,10 @@ class Pace:
     depth where it was chosen step by step. `reach`: v is measured up to this K. `tree`: whether drafts were trees.
     `idle`: steps that were asked to draft and found nothing, of the `steps` that had room for a draft. `short`: drafts
     that ended before their K for another reason than being told to, the idle ones and those without room among them, as
-    shares of all steps. `raised`: (depth, ratio) where v came out lower than of fewer places or than 1, which is noise,
-    and so stands higher in `verify_cost`.
+    shares of all steps. `noisy`: (depth, ratio) where v came out below 1 or above that of more places, which is noise,
+    and so stands otherwise in `verify_cost`. `alone_s`: a pass of the target alone, where that was timed, and `uneven`
+    what speaks against its times. `whole`: speed-up of the whole run, other settings and strategies included. `mixed`:
+    what was changed between the steps that α is of.
     """
 
     strategy: str
@@ -66,7 +70,11 @@ class Pace:
     steps: int
     points: tuple[Point, ...]
     short: Short = ()
-    raised: tuple[tuple[int, float], ...] = ()
+    noisy: tuple[tuple[int, float], ...] = ()
+    alone_s: float | None = None
+    uneven: str = ""
+    whole: float | None = None
+    mixed: tuple[str, ...] = ()
 
     @property
     def v(self) -> VerifyCost | None:
@@ -111,7 +119,9 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
     could = [step for step in asked if step.k > 0 and (step.tokens or step.draft_stop != "room")]
     counts = count(mine)
     single, of = _single(trace)
-    verify_cost, raised = _verify_cost(mine, single)
+    verify_cost, noisy = _verify_cost(mine, single)
+    alone = trace.baseline.step_s if trace.baseline and any(trace.baseline.step_s) else ()
+    tokens_per_s = trace.baseline.tokens_per_s if trace.baseline else None
     return Pace(
         strategy=strategy,
         alpha=counts.acceptance_rate,
@@ -126,9 +136,13 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
         tree=any(step.depth != len(step.tokens) for step in mine),
         idle=sum(not step.tokens for step in could),
         steps=len(could),
-        points=_points(asked, trace.baseline.tokens_per_s if trace.baseline else None),
+        points=_points(asked, tokens_per_s),
         short=_short(asked),
-        raised=raised,
+        noisy=noisy,
+        alone_s=median(alone) if alone else None,
+        uneven=uneven(alone),
+        whole=_speed_up(trace.steps, tokens_per_s),
+        mixed=_mixed(mine),
     )
 
 
@@ -137,7 +151,7 @@ def with_costs(found: Pace, costs: Costs, nodes: Callable[[int], int], source: s
     by_places = interpolated(costs.verify_cost)
     verify = [(1, 1.0), *((k + 1, by_places(nodes(k))) for k in range(1, most + 1))]
     reach = max((k for k in range(1, most + 1) if nodes(k) < costs.verify_cost[-1][0]), default=0)
-    return replace(found, cost_ratio=costs.cost_ratio, verify_cost=tuple(verify), source=source, reach=reach, raised=())
+    return replace(found, cost_ratio=costs.cost_ratio, verify_cost=tuple(verify), source=source, reach=reach, noisy=())
 
 
 def _usual_k(steps: Sequence[StepRecord]) -> int:
@@ -149,12 +163,11 @@ def _usual_k(steps: Sequence[StepRecord]) -> int:
 
 
 def _single(trace: Trace) -> tuple[float | None, str]:
-    if trace.baseline and any(trace.baseline.step_s):
-        return median(trace.baseline.step_s), "the target alone"
+    alone = trace.baseline.step_s if trace.baseline else ()
     bare = [step.verify_s for step in trace.steps if not step.tokens]
-    if len(bare) >= FEWEST and median(bare) > 0:
+    if len(bare) >= (ENOUGH if any(alone) else FEWEST) and median(bare) > 0:
         return median(bare), f"its {len(bare)} steps without a draft"
-    return None, ""
+    return (median(alone), "the target alone") if any(alone) else (None, "")
 
 
 def _short(steps: Sequence[StepRecord]) -> Short:
@@ -165,7 +178,7 @@ def _short(steps: Sequence[StepRecord]) -> Short:
 def _verify_cost(
     steps: Sequence[StepRecord], single: float | None
 ) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
-    """`Pace.verify_cost` and `Pace.raised`."""
+    """`Pace.verify_cost` and `Pace.noisy`."""
     by_depth: defaultdict[int, list[float]] = defaultdict(list)
     for step in steps:
         by_depth[step.depth].append(step.verify_s)
@@ -176,8 +189,8 @@ def _verify_cost(
     ratios = {depth: median(times) / single for depth, times in sorted(enough.items())}
     # noise only adds time, and more places never take less: so the least of as many or more, and at least 1
     known = {d: max(1.0, min(r for other, r in ratios.items() if other >= d)) for d in ratios}
-    raised = tuple((d, r) for d, r in ratios.items() if r < known[d])
-    return ((1, 1.0), *((d + 1, r) for d, r in known.items())), raised
+    noisy = tuple((d, r) for d, r in ratios.items() if r != known[d])
+    return ((1, 1.0), *((d + 1, r) for d, r in known.items())), noisy
 
 
 def _points(steps: Sequence[StepRecord], alone: float | None) -> tuple[Point, ...]:
@@ -187,10 +200,23 @@ def _points(steps: Sequence[StepRecord], alone: float | None) -> tuple[Point, ..
         groups[0 if adaptive else step.k, adaptive].append(step)
     found = []
     for (k, adaptive), group in sorted(groups.items()):
-        seconds, tokens = sum(step.step_s for step in group), sum(len(step.emitted_ids) for step in group)
-        if alone and seconds > 0:
+        if (gain := _speed_up(group, alone)) is not None:
             # where a draft found no room or no match, the policy's own choice is not to be seen
             chosen = [step.depth for step in group if step.draft_stop in AS_ASKED] or [step.depth for step in group]
             depth = mean(chosen) if adaptive else float(k)
-            found.append(Point(depth, tokens / seconds / alone, len(group), tokens, adaptive))
+            tokens = sum(len(step.emitted_ids) for step in group)
+            found.append(Point(depth, gain, len(group), tokens, adaptive))
     return tuple(found)
+
+
+def _speed_up(steps: Sequence[StepRecord], alone: float | None) -> float | None:
+    """Tokens a second of these steps ÷ `alone`, those of the target alone."""
+    seconds, tokens = sum(step.step_s for step in steps), sum(len(step.emitted_ids) for step in steps)
+    return tokens / seconds / alone if alone and seconds > 0 else None
+
+
+def _mixed(steps: Sequence[StepRecord]) -> tuple[str, ...]:
+    """Which settings were changed between these steps, of those that move α or the speed-up."""
+    names = {"k": "K", "draft_length": "draft length", "rule": "rule", "temperature": "temperature", "top_k": "top-k"}
+    names |= {"top_p": "top-p", "repetition_penalty": "repetition penalty"}
+    return tuple(word for name, word in names.items() if len({getattr(step.settings, name) for step in steps}) > 1)

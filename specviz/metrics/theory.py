@@ -16,6 +16,8 @@ from specviz.settings import MAX_K, SettingsError
 
 VerifyCost = Callable[[int], float]
 """v(K), 1 for K = 0."""
+DRAFT_FIRST = "Press Play with a strategy that drafts, K above 0 and room for more than one new token."
+"""What to do where a run drafted nothing."""
 Short = Sequence[tuple[int, float]]
 """Drafts that end early whatever K is: pairs of (length, share of all steps). ``((0, 0.3),)``: in 30 % of the steps a
 look-up found nothing."""
@@ -127,15 +129,15 @@ def interpolated(points: Sequence[tuple[int, float]]) -> VerifyCost:
 class Breakdown:
     """From the textbook's speed-up to the measured one, each factor a cause; their product is measured ÷ textbook.
 
-    `textbook`: formula with α and c, verification free, tests independent. `verification`: what v(K) takes. `missing`:
-    what drafts take that end early or are not there (nothing found, an end token, no room). `dependence`: acceptance by
+    `textbook`: formula with α and c, verification free, tests independent. `missing`: what drafts take that end early or
+    are not there (nothing found, an end token, no room). `verification`: what v(K) takes of that. `dependence`: acceptance by
     place instead of one α (above 1 where acceptance comes in runs). `overhead`: all else (the loop, the mean K not being
     K, noise).
     """
 
     textbook: float
-    verification: float
     missing: float
+    verification: float
     dependence: float
     overhead: float
     measured: float
@@ -145,18 +147,19 @@ def breakdown(
     alpha: float, by_place: Sequence[float], k: int, c: float, v: VerifyCost, measured: float, short: Short = ()
 ) -> Breakdown:
     """Explain a measured speed-up at one K. `by_place`: conditional acceptance of places 1 … K."""
-    textbook, with_v, with_short = speed_up(alpha, k, c), speed_up(alpha, k, c, v), speed_up(alpha, k, c, v, short)
+    textbook, with_short = speed_up(alpha, k, c), speed_up(alpha, k, c, short=short)
+    with_v = speed_up(alpha, k, c, v, short)
     tokens = sum(share * expected_by_place(list(by_place)[:length]) for length, share in _lengths(k, short))
     with_places = tokens / cost_of_step(k, c, v, short)
     return Breakdown(
-        textbook, with_v / textbook, with_short / with_v, with_places / with_short, measured / with_places, measured
+        textbook, with_short / textbook, with_v / with_short, with_places / with_v, measured / with_places, measured
     )
 
 
 def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX_K, short: Short = ()) -> str:
     """The best K in a sentence, or why no K can help."""
     if alpha is None:
-        return "Nothing was drafted, so there is no acceptance rate yet; press Play with K above 0."
+        return f"Nothing was drafted, so there is no acceptance rate yet. {DRAFT_FIRST}"
     best, needed = best_k(alpha, c, v, most, short), break_even_alpha(c, v, most, short)
     if best:
         gain = speed_up(alpha, best, c, v, short)
@@ -167,9 +170,14 @@ def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX
             "are accepted. Choose a cheaper draft."
         )
     return (
-        f"No K can help: α = {alpha:.2f} is below the break-even {needed:.2f} at c = {c:.2f} and v(1) = {v(1):.2f}. "
+        f"No K can help: α = {alpha:.2f} is below the break-even {apart(needed, alpha)} at c = {c:.2f} and v(1) = {v(1):.2f}. "
         "Choose a draft that agrees more often, or a cheaper one."
     )
+
+
+def apart(value: float, other: float = 0.0) -> str:
+    """`value` with two places, or as many as tell it from `other`: a break-even of 0.004 is not 0.00."""
+    return next((text for d in (2, 3, 4) if (text := f"{value:.{d}f}") != f"{other:.{d}f}"), f"{value:.1g}")
 
 
 @dataclass(frozen=True, slots=True)

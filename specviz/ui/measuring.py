@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from specviz import calibration
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.pace import Pace, pace, with_costs
+from specviz.metrics.theory import DRAFT_FIRST
 from specviz.models.describe import describe
 from specviz.settings import MAX_K, SpecvizError
 from specviz.ui.shelf import key_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 SAME = ("target", "draft", "dtype", "draft_dtype", "device")
 """What must agree between a trace and a pair for costs of the one to hold for the other."""
-NO_DRAFTS = "Nothing was drafted in this run, so there is no strategy to measure; press Play with K above 0."
+NO_DRAFTS = f"Nothing was drafted in this run, so there is no strategy to measure. {DRAFT_FIRST}"
 
 
 class Measuring:

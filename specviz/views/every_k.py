@@ -36,8 +36,9 @@ def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str)
     )
 
 
-def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str) -> str:
-    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens."""
+def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str, badge: str = "") -> str:
+    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens; `badge`: a piece
+    of page about a rule that changes it."""
     alpha, c, v = known.alpha.value, known.cost_ratio, known.v
     assert alpha is not None
     ks = list(ks)
@@ -53,7 +54,9 @@ def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes
             *([f"{gains[k]:.2f}×"] if gains else []),
         ]
         rows.append(_row(k, cells, k == own, k == best))
-    return _table(["α, taken", "tokens a pass τ, estimate", "passes of the target, estimate"], rows, bool(gains), notes)
+    return _table(
+        ["α, taken", "tokens a pass τ, estimate", "passes of the target, estimate"], rows, bool(gains), notes, badge
+    )
 
 
 def _gain(counts: Counts, known: Pace) -> float | None:
@@ -80,11 +83,11 @@ def _row(k: int, cells: list[str], own: bool, best: bool) -> str:
     return f'<tr{" class=sv-fastest" if best else ""}><th scope="row">{k}{marks}</th>{body}</tr>'
 
 
-def _table(names: list[str], rows: list[str], gains: bool, notes: str) -> str:
+def _table(names: list[str], rows: list[str], gains: bool, notes: str, badge: str = "") -> str:
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     head += f'<th scope="col" title="{EXPECTED_SAYS}">{EXPECTED}</th>' if gains else ""
     return (
-        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(notes)}</p>'
+        f'<div class="sv-comparison">{badge}<p class="sv-compare-says">{escape(notes)}</p>'
         '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Every K from this one run">'
         f'<table class="sv-compare"><thead><tr><th scope="col">K</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div></div>"

@@ -20,6 +20,7 @@ from specviz.metrics.rejections import (
     refusals,
     saved,
 )
+from specviz.metrics.theory import DRAFT_FIRST
 from specviz.trace import Fate, Trace
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
 from specviz.views.study import (
@@ -42,7 +43,7 @@ from specviz.views.study import (
 WIDTHS = (2, 3, 4)
 MOST_REFUSALS = 200
 EMPTY = "No step has been made yet; press Play or Step, or choose a recording under Runs."
-NO_DRAFTS = "Nothing was drafted in this run, so nothing could be refused; press Play with K above 0."
+NO_DRAFTS = f"Nothing was drafted in this run, so nothing could be refused. {DRAFT_FIRST}"
 
 
 def study(trace: Trace) -> Html:

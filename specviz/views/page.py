@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
 
@@ -63,6 +64,7 @@ def script(lossy: Sequence[str] = ()) -> str:
     """
     config = {
         "palette": palette.plain(),
+        "slack": SLACK,
         "lossy": list(lossy),
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }

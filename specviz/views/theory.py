@@ -14,10 +14,10 @@ import plotly.graph_objects as go
 
 from specviz.metrics.diagnosis import Finding, diagnose, headline
 from specviz.metrics.pace import Pace, Point
-from specviz.metrics.theory import Theory, break_even_alpha, ended_early, speed_up
+from specviz.metrics.theory import DRAFT_FIRST, Theory, apart, break_even_alpha, ended_early, speed_up
 from specviz.settings import MAX_K
 from specviz.views.figures.base import colour
-from specviz.views.study import Html, html, ms, number, part, room, says, table
+from specviz.views.study import Html, counted, html, ms, number, part, room, says, table
 
 _NONE = Html("")
 SHORT = 16
@@ -107,7 +107,7 @@ def told(curve: Curve, whose: str, example: bool = False) -> Html:
     `example`: the values are nobody's, or too few were tested, so that comes first and nothing is said in bold.
     """
     needed = break_even_alpha(curve.c, curve.v, short=curve.short)
-    line = "" if needed is None else f"Some K pays from α = {needed:.2f} on."
+    line = "" if needed is None else f"Some K pays from α = {apart(needed, curve.alpha)} on."
     values = f"α = {curve.alpha:.2f}, c = {curve.c:.2f}, v(1) = {curve.v(1):.2f}."
     if curve.short:
         values += (
@@ -128,7 +128,9 @@ def findings(found: Pace, badge: Html = _NONE) -> Html:
 
 
 def _finding(finding: Finding) -> str:
-    cost = f" <small>takes {finding.cost:.0%} of the speed</small>" if finding.cost >= 0.005 else ""
+    cost = f" <small>takes {finding.cost:.0%} of the speed, against {html(finding.against)}</small>" * (
+        finding.cost >= 0.005
+    )
     do = f" <em>{html(finding.do)}</em>" if finding.do else ""
     return f"<li><strong>{html(finding.title)}</strong>{cost}<br>{html(finding.seen)}{do}</li>"
 
@@ -136,14 +138,14 @@ def _finding(finding: Finding) -> str:
 def explained(found: Pace) -> Html:
     """What went into the formula, and from the textbook's figure to the measured one."""
     if not found.strategy:
-        nothing = "Nothing was drafted, so the formula has nothing to say; press Play with K above 0."
+        nothing = f"Nothing was drafted, so the formula has nothing to say. {DRAFT_FIRST}"
         return room(part("Theory and measurement", says(nothing)))
     v = found.v
     drawn = f". Measured up to K = {found.reach}, straight lines between and beyond" if v else ""
     places = "places accepted of places tested" + (", by place of the tree" if found.tree else "")
-    lower = "".join(
-        f". Measured {ratio:.2f}, taken as {v(depth):.2f}: more places never take less time, so that was noise"
-        for depth, ratio in found.raised
+    taken = "".join(
+        f". Measured {ratio:.2f}, taken as {v(depth):.2f}: more places never take less time, so the rest is noise"
+        for depth, ratio in found.noisy
         if v and depth == found.k
     )
     figures = [
@@ -152,21 +154,37 @@ def explained(found: Pace) -> Html:
         (
             f"v({found.k})",
             number(v(found.k) if v else None),
-            f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}{lower}",
+            f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}{taken}",
         ),
     ]
     if found.single_s:
-        figures.append(("one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}"))
+        figures.append(
+            ("one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}{_drift(found)}")
+        )
     rows = [[_named(name, what), value] for name, value, what in figures]
     source = f"c and v: {found.source}." if found.source else ""
     lacks = "" if found.known else " What is missing is measured by Measure target alone (above) or Measure costs here."
+    mixed = ""
+    if found.mixed:
+        mixed = (
+            f" Changed in the middle of the run: {', '.join(found.mixed)}; α, c and v are of all its steps together."
+        )
     return room(
         part(
             "What goes into the formula",
-            says(f"Strategy {found.strategy}, {found.steps} steps. {source}{lacks}"),
+            says(f"Strategy {found.strategy}, {counted(found.steps, 'step')}. {source}{lacks}{mixed}"),
             table("What goes into the formula", [("figure", "what it is"), ("this run", "")], rows, "told"),
         ),
         part("From the textbook to the measurement", *_breakdown(found)),
+    )
+
+
+def _drift(found: Pace) -> str:
+    """The same of the target alone, where the machine was not as quick for it."""
+    if not found.single_s or not found.alone_s or abs(found.alone_s / found.single_s - 1) < 0.1:
+        return ""
+    return (
+        f"; the target alone took {ms(found.alone_s)} when it was timed, so the machine was not equally quick for both"
     )
 
 
@@ -181,20 +199,20 @@ def _breakdown(found: Pace) -> list[Html]:
     if parts is None:
         return [says("c and v are not known yet, so the gap cannot be split up; press Measure costs here.")]
     k = round(point.k)
-    textbook, with_v = parts.textbook, parts.textbook * parts.verification
-    with_short = with_v * parts.missing
-    with_places = with_short * parts.dependence
+    textbook, with_short = parts.textbook, parts.textbook * parts.missing
+    with_v = with_short * parts.verification
+    with_places = with_v * parts.dependence
     early = f"{ended_early(found.short):.0%} of the steps" if found.short else "no step"
     idle = f"; {found.idle} of {found.steps} found nothing" if found.idle else ""
     causes = [
         ("textbook", None, textbook, f"α, c and K = {k}: verification free, tests independent of each other"),
-        ("verification", parts.verification, with_v, f"a pass over a draft {k} deep takes longer than one without"),
         (
             "short drafts",
             parts.missing,
             with_short,
             f"{early} drafted fewer tokens than asked: nothing found, an end, no room near the limit{idle}",
         ),
+        ("verification", parts.verification, with_v, f"a pass over a draft {k} deep takes longer than one without"),
         ("dependence", parts.dependence, with_places, "acceptance differs by position: above 1 where it comes in runs"),
         (
             "all else",
@@ -209,6 +227,9 @@ def _breakdown(found: Pace) -> list[Html]:
     ]
     columns = [("cause", "what it is"), ("factor", "above 1 is a gain"), ("speed-up", "up to here")]
     return [
-        says(f"Speed-up at K = {k}: {textbook:.2f}× by the textbook, {parts.measured:.2f}× measured."),
+        says(
+            f"Speed-up at K = {k}: {textbook:.2f}× by the textbook, {parts.measured:.2f}× measured. Each cause comes on top of "
+            "those above it; in the list of findings each is weighed by itself."
+        ),
         table("From the textbook to the measurement", columns, rows, "told"),
     ]

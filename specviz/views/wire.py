@@ -16,6 +16,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from specviz.metrics.trust import uneven
 from specviz.trace import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord, Trace
 from specviz.views.glyphs import breaks, named, together
 from specviz.views.palette import LETTERS
@@ -100,6 +101,7 @@ def baseline(record: BaselineRecord) -> dict[str, Any]:
         "n": len(record.step_s),
         "tps": record.tokens_per_s,
         "others": record.others,
+        "uneven": uneven(record.step_s),
         "same": record.identical,
         "compared": record.compared,
         "apart": None

@@ -48,7 +48,7 @@ def causes(found):
         (
             case(idle=20, short=((0, 0.4),), k=8),
             "nothing found",
-            ["20 of 50 steps found nothing to draft", "That turns 2.40× into 2.03×"],
+            ["20 of 50 steps found nothing to draft", "whole drafts would turn 2.03× into 2.40×"],
         ),
         (case(measured=1.0), "overhead", ["1.00× was measured"]),
         (case(measured=2.2), "overhead", ["2.40× was to be expected, 2.20× was measured"]),
@@ -72,6 +72,51 @@ def test_all_else_is_told_wherever_it_takes_a_notable_share_and_ranks_by_it():
     assert "overhead" not in causes(case(k=4, measured=2.35))
 
 
+def test_all_causes_are_weighed_on_one_scale():
+    """A draft made of the target's own lower half: it hardly agrees, but what it costs weighs more."""
+    first, second, *_ = diagnose(case(alpha=0.03, c=0.45, slope=0.05))
+    assert (first.cause, second.cause) == ("slow draft", "low agreement")
+    assert first.cost == pytest.approx(1 - 1.2 / (1 + 4 * 0.45 + 0.2)) and first.against == "drafting at no cost"
+    assert second.against == "α = 0.5"
+
+
+def test_advice_does_not_contradict_itself():
+    found = {finding.cause: finding.do for finding in diagnose(case(alpha=0.9, c=0.01, k=2, slope=0.12))}
+    assert "Set K to" in found["short draft"] and "Draft less far" not in found["dear verification"]
+    assert "Draft less far" in diagnose(case(alpha=0.6, c=0.1, k=12, slope=0.4))[0].do
+
+
+def test_a_look_up_is_not_told_to_be_distilled():
+    lookup, model = ({f.cause: f.do for f in diagnose(case(alpha=0.2, c=c))}["low agreement"] for c in (0.0, 0.05))
+    assert "where a text repeats itself" in lookup and "copy of the target in fewer bits" in model
+
+
+def test_too_few_tests_hide_no_look_up_in_vain():
+    few, vain = diagnose(case(tested=8, idle=23, steps=31))
+    assert few.cause == "unknown" and "23 of 31 steps found nothing to draft" in vain.seen and vain.cost == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        # 150 tokens in 50 steps
+        (case(measured=3.4), "3.00 tokens a pass allow 3.00× at most"),
+        (case(uneven="A pass took long."), "A pass took long."),
+        (case(measured=2.9), "no more than 2.40× was to be expected"),
+    ],
+)
+def test_a_speed_up_that_cannot_be_is_not_told_as_a_fact(found, words):
+    said = headline(found)
+    assert said.startswith("⚠ ") and "not to be trusted" in said and words in said and "Faster" not in said
+
+
+def test_a_run_of_two_k_tells_of_which_the_speed_up_is():
+    points = (Point(8, 0.9, 20, 60), Point(2, 1.2, 30, 60))
+    said = headline(case(points=points, whole=1.02))
+    assert "1.20× measured (60 tokens in 30 steps, K = 2)" in said and said.endswith("at every setting it had: 1.02×.")
+    assert "whole run" not in headline(case(whole=1.02))
+
+
 def test_nothing_is_wrong():
     (finding,) = diagnose(case(alpha=0.7, c=0.1, k=4, slope=0.005))
     assert finding.cause == "none" and "α = 0.70 (70 of 100), c = 0.10, v(4) = 1.02" in finding.seen
@@ -80,11 +125,12 @@ def test_nothing_is_wrong():
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (case(tested=3), "Only 3 drafted tokens were tested; let it run longer."),
+        (case(tested=3), "Only 3 drafted tokens were tested; let it run over more new tokens"),
+        (case(tested=1), "Only 1 drafted token was tested"),
         (case(cost_ratio=None), "What drafting and verifying cost is not known"),
         (
             case(verify_cost=((1, 1.0),), tested=3),
-            "Only 3 drafted tokens were tested; let it run longer; what drafting",
+            "or draft in more steps; what drafting and verifying cost is not known",
         ),
         (case(strategy="", tested=0), "There is no acceptance rate yet."),
     ],

@@ -88,6 +88,27 @@ def test_each_k_has_its_own_speed_up_and_a_policy_one_for_all():
     assert [point.adaptive for point in adaptive.points] == [True] and adaptive.k == round((3 * 2 + 4 * 6) / 7)
 
 
+def test_many_steps_without_a_draft_are_a_better_measure_than_a_target_alone_of_another_minute():
+    found = pace(trace_of(run_of([(3, 3)] * 3 + [(0, 0)] * 8), alone_s=0.02))
+    assert found.single_of == "its 8 steps without a draft" and found.v(3) == pytest.approx(1)
+    assert (found.single_s, found.alone_s) == (pytest.approx(0.04), pytest.approx(0.02))
+    few = pace(trace_of(run_of([(3, 3)] * 3 + [(0, 0)] * 7), alone_s=0.02))
+    assert few.single_of == "the target alone" and few.v(3) == pytest.approx(2)
+
+
+def test_settings_that_were_changed_on_the_way_are_named():
+    steps = run_of([(3, 3), (3, 1), (3, 0)])
+    warm = replace(steps[0], settings=replace(steps[0].settings, temperature=0.3, k=2))
+    assert pace(trace_of([*steps, warm])).mixed == ("K", "temperature") and pace(trace_of(steps)).mixed == ()
+
+
+def test_times_of_the_target_alone_that_are_uneven_are_told():
+    trace = trace_of(run_of([(3, 3)] * 3))
+    busy = replace(trace, baseline=BaselineRecord((1,) * 9, (0.02,) * 7 + (0.2, 0.3)))
+    assert "A pass of the target alone took 71 ms on average, but 20 ms in the middle" in pace(busy).uneven
+    assert pace(trace).uneven == "" and pace(replace(trace, baseline=None)).uneven == ""
+
+
 def test_only_the_last_strategy_counts():
     first = [replace(s, settings=RunSettings(strategy="beam search", k=3), draft_s=1.0) for s in run_of([(3, 3)] * 9)]
     found = pace(trace_of([*first, *run_of([(3, 0)] * 4)]))
@@ -98,7 +119,8 @@ def test_noise_never_makes_more_places_cheaper_than_fewer():
     quick = [replace(s, verify_s=0.02) for s in run_of([(5, 1)] * 3)]
     found = pace(trace_of([*run_of([(2, 1)] * 3), *quick]))
     assert found.verify_cost == ((1, 1.0), (3, 1.0), (6, 1.0))
-    assert found.raised == ((5, pytest.approx(0.8)),)  # the pass over 3 places is lowered, this one raised, and told
+    # the pass over 3 places is lowered, the one over 6 raised, and both are told
+    assert found.noisy == ((2, pytest.approx(1.6)), (5, pytest.approx(0.8)))
     # two short drafts at the end are not a measurement of their own
     assert pace(trace_of([*run_of([(2, 1)] * 2), *quick])).verify_cost == ((1, 1.0), (6, 1.0))
 

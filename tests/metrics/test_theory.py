@@ -6,6 +6,7 @@ import random
 import pytest
 
 from specviz.metrics.theory import (
+    apart,
     best_k,
     break_even_alpha,
     breakdown,
@@ -115,7 +116,7 @@ def test_the_factors_of_a_breakdown_multiply_to_the_measured_figure():
     product = found.textbook * found.verification * found.missing * found.dependence * found.overhead
     assert product == pytest.approx(1.2) and found.verification < 1 and found.missing == 1
     half = breakdown(0.6, [0.6, 0.7, 0.5], 3, 0.1, lambda k: 1 + 0.05 * k, measured=1.2, short=((0, 0.5),))
-    assert half.missing < 1 and half.verification == found.verification and half.dependence > 1
+    assert half.missing < 1 and found.verification < half.verification < 1 and half.dependence > 1
 
 
 def test_steps_that_drafted_less_make_fewer_tokens_and_cost_less():
@@ -132,6 +133,12 @@ def test_steps_that_drafted_less_make_fewer_tokens_and_cost_less():
     assert f"K = {best} is best: {speed_up(0.7, best, 0.1, short=((0, 0.5),)):.2f}×" in verdict(
         0.7, 0.1, short=((0, 0.5),)
     )
+
+
+def test_a_break_even_that_is_not_zero_does_not_look_like_it():
+    assert (apart(0.3), apart(0.004), apart(0.0912, 0.09), apart(0.00001)) == ("0.30", "0.004", "0.091", "1e-05")
+    said = verdict(0.0, 0.001, lambda k: 1 + 0.001 * k)
+    assert "α = 0.00 is below the break-even 0.002" in said
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,22 @@ def test_its_estimate_is_the_curve_of_why_this_speed(shelf, strategy):
     assert str(known.alpha) in look(trace, shelf, Turns())
 
 
+def test_a_rule_that_changes_the_output_and_changed_settings_are_told(shelf):
+    trace = made(temperature=1.0, strategy="sampling")
+    loose = tuple(replace(s, settings=replace(s.settings, rule="lenience", temperature=0.5)) for s in trace.steps[9:])
+    table = look(replace(trace, steps=(*trace.steps[:9], *loose)), shelf, Turns())
+    assert "changes the output" in table and "Changed in the middle of the run: rule, temperature" in table
+    assert "changes the output" not in look(trace, shelf, Turns())
+
+
+def test_costs_measured_apart_are_told_at_a_few_k(shelf):
+    trace = made(k=8)
+    costs = {"greedy": Costs(0.05, ((1, 1.0), (9, 1.4)))}
+    table = look(replace(trace, costs=costs), shelf, Turns())
+    assert "c = 0.05, v(1) = 1.05, v(2) = 1.10, v(4) = 1.20, v(8) = 1.40, in straight lines" in table
+    assert "(c and v: measured when the run began, and kept with it; as in “Why this speed?”" in table
+
+
 def test_a_handful_of_tests_makes_no_best_k(shelf):
     trace = made(temperature=1.0, strategy="sampling", max_new_tokens=4)
     steps = tuple(replace(s, draft_s=0.001 * s.depth, verify_s=0.1) for s in trace.steps)
@@ -123,7 +139,10 @@ def test_no_draft_model_is_a_sentence():
 
 
 def test_a_run_that_drafted_otherwise_is_told_that_the_table_is_not_what_it_did(shelf):
-    table = look(made(strategy="prompt lookup"), shelf, Turns())
+    greedy, lookup = made(), made(strategy="prompt lookup")
+    both = look(replace(greedy, steps=(*greedy.steps[:5], *lookup.steps[5:])), shelf, Turns())
+    assert "This run drafted with greedy and prompt lookup; the table" in both
+    table = look(lookup, shelf, Turns())
     assert "This run drafted with prompt lookup; the table is what greedy drafting by" in table
     assert "Measure target alone" not in table and "no speed-up is told" in table
     assert "This run drafted with" not in look(made(), shelf, Turns())

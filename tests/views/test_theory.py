@@ -66,7 +66,7 @@ def test_the_curve_of_a_look_up_that_seldom_finds_stays_low_and_says_why():
 
 
 def test_a_v_that_came_out_too_low_is_told():
-    said = words(theory.explained(case(raised=((4, 0.93),))))
+    said = words(theory.explained(case(noisy=((4, 0.93),))))
     assert "Measured 0.93, taken as 1.00" in said
 
 
@@ -84,14 +84,29 @@ def test_the_gap_is_told_factor_by_factor():
 
 def test_findings_are_a_list_that_begins_with_what_was_measured():
     said = words(theory.findings(case(alpha=0.3, c=0.5, k=8, slope=0.2)))
-    assert said.strip().startswith("Slower than the target alone") and "Draft too slow" in said and "takes" in said
+    assert said.strip().startswith("Slower than the target alone") and "Draft too slow" in said
+    assert "of the speed, against drafting at no cost" in said
+
+
+def test_the_finding_and_the_table_of_causes_tell_the_same_of_verification():
+    found = case(alpha=0.6, c=0.05, k=8, slope=0.1, short=((0, 0.2), (3, 0.1)))
+    turns = re.search(r"That turns (\d\.\d\d)× into (\d\.\d\d)×", words(theory.findings(found))).groups()
+    rows = words(theory.explained(found)).split("short drafts")[1].split("verification")
+    assert [re.search(r"(\d\.\d\d)×", row).group(1) for row in rows[:2]] == list(turns)
+
+
+def test_what_was_changed_on_the_way_and_a_machine_that_was_not_equally_quick_are_told():
+    said = words(theory.explained(case(mixed=("K", "temperature"), alone_s=0.033)))
+    assert "Changed in the middle of the run: K, temperature; α, c and v are of all its steps together" in said
+    assert "the target alone took 33.0 ms when it was timed" in said
+    assert "equally quick" not in words(theory.explained(case(alone_s=0.051)))
 
 
 @pytest.mark.parametrize(
     ("trace", "sentences"),
     [
-        (trace_of([]), ["Nothing was drafted", "press Play with K above 0"]),
-        (ran("none", 0), ["Nothing was drafted", "press Play with K above 0"]),
+        (trace_of([]), ["Nothing was drafted", "with a strategy that drafts, K above 0"]),
+        (ran("none", 0), ["Nothing was drafted", "with a strategy that drafts, K above 0"]),
         (ran("greedy", 4, 1), ["Nothing was drafted"]),
         (trace_of(run_of([(3, 1)])), ["Only 2 drafted tokens were tested", "press Measure target alone"]),
         (ran("prompt lookup", 3), ["press Measure target alone"]),

@@ -9,7 +9,7 @@ from specviz.metrics.counterfactual import counterfactual, fixed_k, own_k
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts, count
-from specviz.metrics.theory import ended_early
+from specviz.metrics.theory import DRAFT_FIRST, ended_early
 from specviz.models.describe import describe
 from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
@@ -18,6 +18,7 @@ from specviz.ui.measuring import Measuring
 from specviz.ui.shelf import Shelf
 from specviz.ui.studies.desk import Desk
 from specviz.views import every_k as view
+from specviz.views.study import changed
 
 KS = range(1, 17)
 
@@ -45,9 +46,15 @@ def look(trace: Trace, measuring: Measuring) -> str:
         pass
     found = counterfactual(trace, guessing.guesses, KS, guessing.end_ids)
     known = measuring.known(trace, strategy="greedy")
-    return view.exact(
-        found, own_k(trace), known, " ".join([_what(trace, pair), _check(trace, found, pair), _costs(known)])
+    same = measuring.known(trace).strategy == known.strategy
+    beside = (
+        "as in “Why this speed?”, which takes one α for all places where this table has the counts of each K, so that its "
+        "best K may differ"
+        if same
+        else "“Why this speed?” tells those of the strategy used last"
     )
+    notes = " ".join([_what(trace, pair), _check(trace, found, pair), _costs(known, beside)])
+    return view.exact(found, own_k(trace), known, notes)
 
 
 def loaded(trace: Trace, shelf: Shelf) -> Pair:
@@ -67,11 +74,11 @@ def loaded(trace: Trace, shelf: Shelf) -> Pair:
 
 def _what(trace: Trace, pair: Pair) -> str:
     name = pair.draft.name if pair.draft else ""
-    others = sorted({step.strategy for step in trace.steps} - {"greedy"})
+    used = list(dict.fromkeys(step.strategy for step in trace.steps))
     words = (
-        f"This run drafted with {' and '.join(others)}; the table is what greedy drafting by {name} would have done "
-        "instead, not what this run did. "
-        if others
+        f"This run drafted with {' and '.join(used)}; the table is what greedy drafting by {name} alone would have done, "
+        "not what this run did. "
+        if set(used) != {"greedy"}
         else ""
     ) + (
         f"Recomputed from the {len(trace.output_ids)} tokens of this run and what {name} guesses at each place of them, "
@@ -99,9 +106,7 @@ def _check(trace: Trace, found: dict[int, Counts], pair: Pair) -> str:
 
 def _estimate(trace: Trace, known: Pace) -> str:
     if known.alpha.value is None:
-        raise SpecvizError(
-            "Nothing was drafted in this run, so other K cannot be estimated; press Play with K above 0."
-        )
+        raise SpecvizError(f"Nothing was drafted in this run, so other K cannot be estimated. {DRAFT_FIRST}")
     words = (
         "An estimate, not a count: above temperature 0 another K meets other coins and writes another text. Taken: the "
         f"formula of independent tests with one α, accepted of tested: {known.alpha} with {known.strategy}."
@@ -113,16 +118,24 @@ def _estimate(trace: Trace, known: Pace) -> str:
             f" {ended_early(known.short):.0%} of the steps ended their draft early (nothing found, an end, no room), and so "
             "they do here."
         )
-    return view.estimate(known, KS, fixed_k(trace), len(trace.output_ids), f"{words} {_costs(known)}")
+    if known.mixed:
+        words += f" Changed in the middle of the run: {', '.join(known.mixed)}; α is of all its steps together."
+    notes = f"{words} {_costs(known, 'as in “Why this speed?”')}"
+    return view.estimate(known, KS, fixed_k(trace), len(trace.output_ids), notes, changed(trace))
 
 
-def _costs(known: Pace) -> str:
+def _costs(known: Pace, beside: str) -> str:
+    """Where the speed-ups come from. `beside`: how they stand to those of "Why this speed?"."""
     if not known.strategy:
-        return "What greedy drafting costs is not known from a run that drafted otherwise, so no speed-up is told."
+        return "What greedy drafting costs is not known from a run that never drafted greedily, so no speed-up is told."
     if not known.known:
         return "Press “Measure target alone”, and the speed-up to expect is shown too."
-    v = ", ".join(f"v({places - 1}) = {ratio:.2f}" for places, ratio in known.verify_cost[1:])
+    assert known.v
+    measured = {places - 1 for places, _ in known.verify_cost[1:] if places - 1 <= known.reach}
+    # costs that were measured apart are known for every K: a few tell the line
+    some = sorted(measured) if len(measured) <= 4 else [k for k in (1, 2, 4, 8, 16, 32) if k in measured]
+    v = ", ".join(f"v({k}) = {known.v(k):.2f}" for k in some)
     return (
-        f"The speed-up is what theory expects with c = {known.cost_ratio:.2f}, {v} (in straight lines between and beyond; "
-        f"from {known.source}, as in “Why this speed?”); it is not measured."
+        f"The speed-up is what theory expects with c = {known.cost_ratio:.2f}, {v}, in straight lines between and beyond "
+        f"(c and v: {known.source}; {beside}); it is not measured."
     )
