@@ -379,7 +379,7 @@ def test_the_target_alone_at_temperature_0_is_the_same_text_and_gives_a_speed_up
     visit.wait_state("Finished")
     assert visit.output() == expected(strategy="greedy", temperature=0)
     visit.press("alone")
-    visit.until("() => /[\\d.]+× ?the target alone/.test(document.querySelector('.sv-headline').textContent)")
+    visit.until("() => /[\\d.]+× ?(⚠ )?the target alone/.test(document.querySelector('.sv-headline').textContent)")
     assert "same text ✓" in visit.headline()
     visit.wait_state("Finished")
     visit.page.locator(".sv-figure-speed").hover()

@@ -309,7 +309,8 @@ def test_a_speed_up_measured_while_others_were_here_is_marked(visit, desk, open_
     assert re.search(r"⚠ Others were using the machine: \d+ steps? while the target alone was timed", note)
     assert "Measure again when nobody else is here." in note
     visit.press("alone")
-    visit.until("() => /\\d× the target alone/.test(document.querySelector('.sv-headline').textContent)")
+    # a machine of two cores may earn another mark of its own
+    visit.until("() => !document.querySelector('.sv-figure-speed')._tip().join(' ').includes('Others were')")
 
 
 def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -184,6 +186,20 @@ def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence
     wait_say(visit, sentence)
     assert visit.say().startswith("“notes.json”") and visit.chips() == before and visit.state() == "Not done"
     assert visit.say().endswith(" On screen is a recording of a real run.")
+
+
+def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):  # noqa: F811
+    story = gallery.read("story")
+    slow = replace(story.baseline, step_s=tuple(4 * seconds for seconds in story.baseline.step_s))
+    open_file(visit, "slow.json", replace(story, baseline=slow).to_json().encode())
+    wait_say(visit, "“slow.json”, a recorded run")
+    assert re.search(r"3\.\d\d× ⚠the target alone", visit.headline().replace("⚠ ", "⚠"))
+    visit.page.locator(".sv-figure-speed").hover()
+    visit.page.locator(".sv-tip").get_by_text("tokens a pass allow 1.52× at most").wait_for()
+    visit.page.get_by_text("Why this speed?").click()
+    found = visit.page.locator("#sv-why-found")
+    found.get_by_text("not to be trusted. 1.52 tokens a pass allow 1.52× at most").wait_for()
+    assert "Faster than" not in found.inner_text()
 
 
 def drop(visit, text, times=1):  # noqa: F811
