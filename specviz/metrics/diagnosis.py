@@ -125,7 +125,8 @@ def _low_agreement(found: Pace, theory: Theory) -> list[Finding]:
     needed = break_even_alpha(theory.c, theory.v)
     line = "" if needed is None else f" Some K pays from α = {apart(needed, theory.alpha)} on."
     do = (
-        "Looked-up drafts agree where a text repeats itself; elsewhere choose a draft with a model behind it."
+        "Drafts that are looked up agree where a text repeats itself or is commonplace; elsewhere choose one with a model "
+        "behind it."
         if theory.c < NO_MODEL
         else "Choose a draft that agrees more often (a copy of the target in fewer bits, one distilled from it for longer, one "
         "of the same family); a lower temperature or a more predictable prompt helps, too."
