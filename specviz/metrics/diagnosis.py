@@ -14,7 +14,6 @@ from typing import Literal
 
 from specviz.metrics.pace import Pace
 from specviz.metrics.theory import DRAFT_FIRST, Theory, apart, break_even_alpha, free
-from specviz.metrics.trust import doubt
 
 Cause = Literal[
     "slow draft",
@@ -80,7 +79,7 @@ def headline(found: Pace) -> str:
     at = f"drafts {point.k:.1f} deep on average" if point.adaptive else f"K = {point.k:g}"
     steps = "1 step" if point.steps == 1 else f"{point.steps} steps"
     measured = f"{point.speed_up:.2f}× measured ({point.tokens} tokens in {steps}, {at})"
-    if reason := doubt(found):
+    if reason := found.doubt():
         return f"⚠ {measured}: not to be trusted. {reason}"
     whole = found.whole
     rest = "" if whole is None or len(found.points) < 2 else f" The whole run, at every setting it had: {whole:.2f}×."

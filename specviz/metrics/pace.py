@@ -17,7 +17,7 @@ from statistics import mean, median
 
 from specviz.metrics.rates import Rate, count
 from specviz.metrics.theory import Breakdown, Short, Theory, VerifyCost, breakdown, interpolated
-from specviz.metrics.trust import ENOUGH, uneven
+from specviz.metrics.trust import ENOUGH, beyond, too_good, uneven
 from specviz.records import Costs, StepRecord
 from specviz.trace import Trace
 
@@ -106,6 +106,14 @@ class Pace:
         return breakdown(
             alpha, places + [places[-1]] * (k - len(places)), k, self.cost_ratio, v, point.speed_up, self.short
         )
+
+    def doubt(self) -> str:
+        """What speaks against the measured speed-up, in a sentence; nothing where it can be believed."""
+        point, parts = self.main(), self.explained()
+        if point is None:
+            return self.uneven
+        unlikely = too_good(parts.measured, parts.measured / parts.overhead) if parts else ""
+        return beyond(point.speed_up, point.tokens / point.steps) or self.uneven or unlikely
 
 
 def pace(trace: Trace, strategy: str = "") -> Pace:

@@ -7,10 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import mean, median
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from specviz.metrics.pace import Pace
 
 SLACK = 1.05
 """A speed-up may lie this far above what is possible before it is called impossible: the noise of a quiet machine."""
@@ -42,16 +38,11 @@ def uneven(seconds: Sequence[float]) -> str:
     )
 
 
-def doubt(found: Pace) -> str:
-    """What speaks against the measured speed-up, in a sentence; nothing where it can be believed."""
-    point, parts = found.main(), found.explained()
-    if point is None:
-        return found.uneven
-    if reason := beyond(point.speed_up, point.tokens / point.steps) or found.uneven:
-        return reason
-    if parts is not None and parts.overhead > TOO_GOOD:
-        return (
-            f"By α, c and v no more than {parts.measured / parts.overhead:.2f}× was to be expected: the machine was busier "
-            "while the target alone was timed. Measure the target alone again."
-        )
-    return ""
+def too_good(measured: float, expected: float) -> str:
+    """Why a speed-up far above what its own α, c and v explain cannot be; nothing where it can."""
+    if measured <= TOO_GOOD * expected:
+        return ""
+    return (
+        f"By α, c and v no more than {expected:.2f}× was to be expected: the machine was busier while the target alone was "
+        "timed. Measure the target alone again."
+    )
