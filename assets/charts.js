@@ -70,7 +70,11 @@ function makeCharts(host, store, settled) {
 
   // Title and legend as page text: sharper, cheaper to draw than plotly's, and it wraps.
   function caption(figure) {
-    const node = el('figcaption', 'sv-chart-title', figure.layout.meta.title);
+    const { title, means } = figure.layout.meta, node = el('figcaption', 'sv-chart-title'), name = el('span', 'sv-chart-name', title);
+    name.tabIndex = 0;
+    name.setAttribute('role', 'note');
+    name._tip = () => [title, means];
+    node.append(name);
     for (const trace of figure.data) {
       const kind = trace.type === 'bar' ? 'bar' : trace.mode === 'markers' ? 'dot' : trace.line?.dash ? 'dash' : 'line';
       const key = el('span', 'sv-key sv-key-' + kind);

@@ -11,7 +11,7 @@ function stepTable(store, shown, limit = MAX_ROWS) {
   const table = {
     step: [], span: [], alpha: [], accepted: [], tested: [], drafted: [], alpha_run: [], accepted_run: [],
     tested_run: [], tokens: [], tau_run: [], tokens_run: [], draft_ms: [], verify_ms: [], other_ms: [], total_ms: [],
-    alone_ms: [], one: [], emitted: [], passes: [], rate: [], total_s: [], rate_run: [], time_run_s: [],
+    alone_ms: [], one: [], emitted: [], wrote: [], written: [], wrote_run: [], passes: [], passes_run: [], rate: [], total_s: [], rate_run: [], time_run_s: [],
     alone_rate: [], speedup_run: [], x_end: [], x_mid: [], x_wide: [],
   };
   const alone = store.baseline && store.baseline.tps > 0 ? 1000 / store.baseline.tps : null;
@@ -40,7 +40,11 @@ function stepTable(store, shown, limit = MAX_ROWS) {
     const emitted = b.tokens - a.tokens, took = (times[0] + times[1] + times[2]) * steps;
     const time = b.draft + b.verify + b.other, run = time > 0 ? (1000 * b.tokens) / time : null;
     table.emitted.push(emitted);
-    table.passes.push(steps === 1 ? '1 pass' : steps + ' passes');
+    table.wrote.push(plural(emitted, 'token'));
+    table.written.push(plural(table.tokens.at(-1), 'token'));
+    table.wrote_run.push(plural(b.tokens, 'token'));
+    table.passes_run.push(plural(to, 'target pass', 'target passes'));
+    table.passes.push(plural(steps, 'pass', 'passes'));
     table.rate.push(took > 0 ? round((1000 * emitted) / took, 2) : null);
     table.total_s.push(round(took / 1000, 4));
     table.rate_run.push(run && round(run, 2));

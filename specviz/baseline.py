@@ -61,7 +61,7 @@ def verdict(record: BaselineRecord, steps: Sequence[StepRecord] = ()) -> str:
             return f"Outputs are not compared: the rule {' and '.join(map(repr, rules))} changes the output."
         return "Outputs are compared at temperature 0 only: two fair draws need not agree."
     if record.identical:
-        return f"The target alone writes the same {record.compared} tokens."
+        return f"The target alone writes the same {record.compared} token{'s' * (record.compared != 1)}."
     apart = record.difference
     assert apart is not None
     near = f"below {record.tie_bound:g}: a near-tie" if apart.margin < record.tie_bound else "no near-tie: a fault"

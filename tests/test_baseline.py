@@ -95,6 +95,11 @@ def test_in_half_precision_a_difference_is_shown_and_is_a_near_tie_only_within_i
     assert record.identical or record.difference.margin < record.tie_bound
 
 
+def test_one_compared_token_is_told_as_one():
+    for compared, words in ((1, "the same 1 token."), (2, "the same 2 tokens.")):
+        assert words in baseline.verdict(BaselineRecord((1,), (0.1,), True, compared))
+
+
 def test_the_verdict_tells_place_logits_margin_and_whether_it_is_a_near_tie():
     apart = Difference(7, 1, "a", 2, "b", 1.5, 1.75)
     near = baseline.verdict(BaselineRecord((1,), (0.1,), False, 8, apart, tie_bound=0.5))

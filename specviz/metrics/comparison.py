@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from specviz.metrics.intervals import Outcome, columns
 from specviz.metrics.rates import count
 from specviz.trace import Trace
+
+MOST_NAMED = 3
+"""Others that may be as fast and are named."""
 
 
 def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) -> pd.DataFrame:
@@ -23,7 +26,8 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) 
     `alone`: the lane of the target by itself. `acceptance_rate` of tested places, `drafted_share` of drafted tokens,
     `mean_draft_length` and `block_efficiency`: tokens drafted and tokens emitted a target pass;
     `cost_ratio` c: one draft pass ÷ one target pass over one place;
-    `verify_ratio` v: a verifying pass ÷ the same; `speed_up`: tokens/s ÷ those of the target alone.
+    `verify_ratio` v: a pass over a draft, of whatever length ÷ the same, passes without a draft left out;
+    `speed_up`: tokens/s ÷ those of the target alone.
     `same`: whether every output at temperature 0 was the target's own; NA where that was not compared. `sure`: with 95 %
     intervals (`metrics.intervals`) as columns `…_low` and `…_high`, which take longer than all the rest.
     """
@@ -35,6 +39,7 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) 
         steps = [step for trace in traces for step in trace.steps]
         counts, own_rate = count(steps), rate(traces)
         passes = [step.draft_s / depth for step in steps if (depth := step.depth)]
+        verified = [step.verify_s for step in steps if step.tokens]
         same = [t.baseline.identical for t in traces if t.baseline]
         row: dict[str, Any] = {
             "lane": name,
@@ -48,7 +53,7 @@ def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) 
             "mean_draft_length": counts.mean_draft_length.value,
             "block_efficiency": counts.block_efficiency.value,
             "cost_ratio": median(passes) / single if passes and single else None,
-            "verify_ratio": median([s.verify_s for s in steps]) / single if steps and single else None,
+            "verify_ratio": median(verified) / single if verified and single else None,
             "tokens_per_s": own_rate,
             "speed_up": own_rate / base_rate if own_rate and base_rate else None,
             "same": all(same) if same and None not in same else None,
@@ -63,3 +68,39 @@ def rate(traces: Sequence[Trace]) -> float | None:
     """Tokens per second of decoding, None where nothing was made."""
     seconds = sum(step.step_s for trace in traces for step in trace.steps)
     return sum(len(trace.output_ids) for trace in traces) / seconds if seconds else None
+
+
+class Gain(NamedTuple):
+    """A speed-up with its 95 % interval; None where it is not known. That of the target alone is 1 by definition."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class Fastest(NamedTuple):
+    """The place of the fastest among those asked about, and why that is not sure; no reason where it is."""
+
+    at: int
+    doubt: str
+
+
+def alone_gain(name: str) -> Gain:
+    """What all others are measured against."""
+    return Gain(name, 1.0, 1.0, 1.0)
+
+
+def fastest(gains: Sequence[Gain]) -> Fastest | None:
+    """The greatest speed-up, of equals the first; None where there are not two to choose from."""
+    known = [(at, value) for at, (_, value, _, _) in enumerate(gains) if value is not None]
+    if len(known) < 2:
+        return None
+    at = max(known, key=lambda one: one[1])[0]
+    low, rivals = gains[at].low, [gains[other] for other, _ in known if other != at]
+    if low is None or any(rival.high is None for rival in rivals):
+        return Fastest(at, "There were too few steps for 95 % intervals.")
+    near = [rival.name for rival in rivals if rival.high is not None and rival.high >= low]
+    more = f" and {len(near) - MOST_NAMED} more" if len(near) > MOST_NAMED else ""
+    names = ", ".join(near[:MOST_NAMED])
+    return Fastest(at, f"By the 95 % intervals as fast may be: {names}{more}." if near else "")

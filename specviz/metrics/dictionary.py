@@ -17,7 +17,7 @@ from statistics import mean
 from specviz.metrics.rates import Counts, Rate, count
 from specviz.trace import StepRecord, Trace
 
-NOTHING = "nothing to divide by"
+NOTHING, NO_DRAFTS = "nothing to divide by", "nothing was drafted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,7 @@ def dictionary(traces: Sequence[Trace]) -> list[Entry]:
             Rate(counts.accepted, counts.steps if counts.drafted else 0),
             ("τ without the target's own token",),
             "One less than τ, where no step was cut short.",
+            nothing=NO_DRAFTS if steps else NOTHING,
         ),
         _drafts(counts),
         _mean(
@@ -154,8 +155,10 @@ def _accepted(step: StepRecord) -> int:
     return count([step]).accepted
 
 
-def _rate(name: str, title: str, rate: Rate, called: tuple[str, ...], says: str, place: int = 0) -> Entry:
-    numbers = f"{rate.part} ÷ {rate.whole}" if rate.whole else NOTHING
+def _rate(
+    name: str, title: str, rate: Rate, called: tuple[str, ...], says: str, place: int = 0, nothing: str = NOTHING
+) -> Entry:
+    numbers = f"{rate.part} ÷ {rate.whole}" if rate.whole else nothing
     return Entry(name, title, name.split(" (")[0], numbers, rate.value, called, says, place)
 
 
@@ -178,17 +181,23 @@ def _drafts(counts: Counts) -> Entry:
 
 
 def _overhead(steps: Sequence[StepRecord]) -> Entry:
-    draft_s, whole = sum(step.draft_s for step in steps if step.tokens), sum(step.step_s for step in steps)
-    drafted = any(step.tokens for step in steps) and whole > 0
+    draft_s, whole = sum(step.draft_s for step in steps), sum(step.step_s for step in steps)
+    # to look for a draft in vain is to draft; where nothing was to be drafted, no more than the clock was read
+    drafted = whole > 0 and any(step.tokens or _looked(step) for step in steps)
     return Entry(
         "time of drafting ÷ time of all steps",
         "draft overhead",
         "time of drafting ÷ time of all steps",
-        f"{1000 * draft_s:,.1f} ms ÷ {1000 * whole:,.1f} ms" if drafted else "nothing was drafted",
+        f"{1000 * draft_s:,.1f} ms ÷ {1000 * whole:,.1f} ms" if drafted else NO_DRAFTS,
         draft_s / whole if drafted else None,
         ("TensorRT-LLM: specDecodingStats.draftOverhead",),
-        "What drafting takes of the time, whether its tokens were kept or not.",
+        "What drafting takes of the time, whether its tokens were kept or not, and whether it found any.",
     )
+
+
+def _looked(step: StepRecord) -> bool:
+    """Whether a draft was asked for."""
+    return step.settings.k > 0 and step.settings.strategy != "none"
 
 
 def _mean(name: str, title: str, values: Sequence[float], says: str) -> Entry:

@@ -18,9 +18,9 @@ from specviz.settings import SettingsError, SpecvizError
 from specviz.ui.shelf import Shelf, key_of
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
-from specviz.verification import is_lossless
 from specviz.views import comparison, wire
 from specviz.views.race import race
+from specviz.views.study import counted, rule_named
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FRAME_S = 1.0
 """The table is drawn anew this often: it is a whole piece of page, and drawing eats the cores that decode."""
 USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
-DISTURBED = " ⚠ {} steps of others came between: compare again when nobody else is here."
+DISTURBED = " ⚠ {} of others came between: compare again when nobody else is here."
 SURE = " In brackets: denominators, and 95 % intervals by bootstrap over the steps; another prompt may differ by more."
 CHOICES = [name for name in STRATEGIES if name != "none"]
 
@@ -86,21 +86,21 @@ class Comparing:
                 break
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
-                yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both, how))
+                yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both, how, going=True))
         ended = both.next is None
         if others := self.turns.taken - before - own:
-            how += DISTURBED.format(others)
+            how += DISTURBED.format(counted(others, "step"))
         self.turns.submit(both.hold_against_alone).result()
         say = f"{'Compared.' if ended else 'Stopped; the table holds what was done.'} {refused}"
         yield Seen(say, draw(both, how), wire.pack(run_of(both)))
 
 
-def draw(both: Comparison, how: str) -> str:
-    """The lanes so far as a piece of page."""
+def draw(both: Comparison, how: str, going: bool = False) -> str:
+    """The lanes so far as a piece of page; `going`: more of them is to come."""
     traces = both.traces()
     ended = both.next is None
     found = table({name: [trace] for name, trace in traces.items()}, ALONE, sure=ended)
-    return comparison.html(found, traces, ALONE, how + SURE if ended else how, ended=ended)
+    return comparison.html(found, traces, ALONE, how + SURE if ended else how, ended=ended, going=going)
 
 
 def run_of(both: Comparison) -> dict[str, Any]:
@@ -118,9 +118,8 @@ def sorted_by_fit(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str
 
 
 def _words(settings: RunSettings) -> str:
-    rule = settings.rule if is_lossless(settings.rule) else f"{settings.rule} (changes the output)"
     return (
         f"K = {settings.k}, draft length {settings.draft_length}, temperature {settings.temperature:g}, "
-        f"up to {settings.max_new_tokens} tokens, "
-        f"rule {rule}, seed {settings.seed}: the same coins for all, and the lanes take turns."
+        f"up to {counted(settings.max_new_tokens, 'token')}, "
+        f"rule {rule_named(settings.rule)}, seed {settings.seed}: the same coins for all, and the lanes take turns."
     )

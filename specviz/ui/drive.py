@@ -23,6 +23,7 @@ from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from specviz.ui.waits import POLL_S, Told, Waits
 from specviz.views import wire
+from specviz.views.study import counted
 
 if TYPE_CHECKING:
     from specviz.records import StepRecord
@@ -182,7 +183,7 @@ class Drivers:
             yield from self.waits.turn(visitor, me, lambda: engine.step(single, settings))
             if time.monotonic() - told > 0.25:
                 told, done = time.monotonic(), len(single.output_ids)
-                say = f"Measuring the target alone: {done} of {wanted} tokens …"
+                say = f"Measuring the target alone: {done} of {counted(wanted, 'token')} …"
                 yield frame(visitor, state="measuring", say=say, progress=done / wanted)
         if visitor.run is not run:
             return

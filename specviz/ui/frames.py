@@ -8,6 +8,7 @@ from specviz.models.describe import describe
 from specviz.ui.outlook import coming
 from specviz.ui.visitors import Visitor
 from specviz.views import wire
+from specviz.views.study import counted
 
 if TYPE_CHECKING:
     from specviz.state import Run
@@ -55,4 +56,4 @@ def resting(run: Run) -> str:
 
 def read_so_far(run: Run) -> str:
     """For example "512 of 5,600 tokens"."""
-    return f"{run.places_read:,} of {len(run.prompt_ids):,} tokens"
+    return f"{run.places_read:,} of {counted(len(run.prompt_ids), 'token')}"

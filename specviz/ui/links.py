@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -107,17 +108,21 @@ def _number(name: str, value: Any) -> tuple[float | None, str]:
     """The number, and a sentence where it was brought to the end of its slider."""
     if name == "seed" and value in (None, ""):
         return None, ""  # a fresh one for each run
-    knob = KNOBS.get(name) or own_knobs()[name]
+    asked, knob = value, KNOBS.get(name) or own_knobs()[name]
+    knob = replace(knob, high=min(knob.high, DRAWN.get(name, knob.high)))  # no slider reaches further than it is drawn
     if isinstance(value, str):
         with suppress(ValueError):  # what is no number is refused by the knob
             value = int(value) if re.fullmatch(r"[+-]?\d{1,19}", value) else float(value)
-    low, high = knob.low, min(knob.high, DRAWN.get(name, knob.high))  # no slider reaches further than it is drawn
-    beyond = isinstance(value, (int, float)) and math.isfinite(value) and not low <= value <= high
+    beyond = isinstance(value, (int, float)) and math.isfinite(value) and not knob.low <= value <= knob.high
     if name == "seed" or not beyond:  # a seed stands for nothing but itself
-        return knob.check(value), ""
-    near = knob.check(low if value < low else high)
+        try:
+            return knob.check(value), ""
+        except SettingsError:
+            return knob.check(asked), ""  # a text is refused as well, and told back as it was written
+    near = knob.check(knob.low if value < knob.low else knob.high)
     return near, (
-        f"{knob.label} goes from {low:g} to {high:g} on this page, and stands at {near:g}; the link asked for {value:g}."
+        f"{knob.label} goes from {knob.low:g} to {knob.high:g} on this page, and stands at {near:g}; "
+        f"the link asked for {_cut(str(asked))}."
     )
 
 
@@ -161,7 +166,10 @@ def _stop(value: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 

@@ -27,6 +27,7 @@ from specviz.ui.turns import Turns
 from specviz.ui.visitors import Swept, Visitor
 from specviz.views import sweep as view
 from specviz.views import wire
+from specviz.views.study import counted, rule_named
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair
@@ -113,7 +114,8 @@ class Sweeping:
                     left = (told - began) / at * (len(missing) - at - both.share) if at else None
                     yield shown(f"{cell}{_about(left, ' · ', ' left')}{note}", both.share, cell)
             if swept.claims != me:
-                yield shown(f"Stopped; press Sweep to go on with the {len(missing) - at} cells that are missing.{note}")
+                left_over = counted(len(missing) - at, "missing cell")
+                yield shown(f"Stopped; press Sweep to go on with the {left_over}.{note}")
                 return
             self.turns.submit(both.hold_against_alone).result()
             keep(swept, cell, sweep.outcome(both))
@@ -191,7 +193,7 @@ def drawn(swept: Swept, cells: Sequence[Cell]) -> Any:
 def _plan(cells: Sequence[Cell], missing: Sequence[Cell], seconds: float | None) -> str:
     tokens = 2 * sum(cell.settings.max_new_tokens for cell in missing)
     here = len(cells) - len(missing)
-    words = f"{len(cells)} cells" + (f", {here} of them done already" if here else "")
+    words = counted(len(cells), "cell") + (f", {here} of them done already" if here else "")
     if not missing:
         return f"{words}: nothing is left to run."
     time_ = _about(seconds, ", ", " here")
@@ -214,6 +216,7 @@ def _note(cells: Sequence[Cell]) -> str:
         else "the steps of one prompt; another text may differ by more"
     )
     return (
-        f"Up to {settings.max_new_tokens} tokens each, rule {settings.rule}, seed {settings.seed}; every cell took turns "
-        f"with the target alone. In brackets: denominators, and 95 % intervals by bootstrap over {over}."
+        f"Up to {counted(settings.max_new_tokens, 'token')} each, rule {rule_named(settings.rule)}, seed {settings.seed}; "
+        "every cell took turns with the target alone. In brackets: denominators, and 95 % intervals by bootstrap over "
+        f"{over}."
     )

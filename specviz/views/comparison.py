@@ -13,11 +13,14 @@ from typing import Any
 
 import pandas as pd
 
+from specviz.metrics.comparison import Fastest, Gain, alone_gain, fastest
 from specviz.trace import Fate, StepRecord, TokenRecord, Trace
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
+from specviz.views.study import Html, counted, headings, meanings
 
+STRATEGY = ("strategy", "What drafts. The target alone drafts nothing: it makes a pass for every token.")
 COLUMNS: Mapping[str, tuple[str, str]] = {
-    "speed_up": ("speed-up", "Tokens/s ÷ tokens/s of the target alone, which took turns with this lane."),
+    "speed_up": ("speed-up", "Tokens/s ÷ tokens/s of the target alone, which took turns with it."),
     "tokens_per_s": ("tokens/s", "Tokens of the output ÷ seconds of drafting, verifying and what lies between."),
     "acceptance_rate": (
         "acceptance rate α",
@@ -33,41 +36,72 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     ),
     "block_efficiency": ("tokens a pass τ", "Tokens of the output ÷ passes of the target."),
     "cost_ratio": ("draft cost c", "Median time of one draft pass ÷ median time of a target pass over one place."),
-    "verify_ratio": ("verify cost v", "Median time of a verifying pass ÷ median time of a target pass over one place."),
+    "verify_ratio": (
+        "verify cost v",
+        "Median time of the passes over a draft, of whatever length ÷ median time of a target pass over one place.",
+    ),
     "same": ("same text", "Whether the output is the target's own, token by token; compared at temperature 0."),
 }
+MARKS = (
+    "fastest",
+    "The greatest speed-up here; that of the target alone is 1. Not surely: by the 95 % intervals another may be as fast, "
+    "or there were too few steps for intervals.",
+)
 
 
-def html(found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: str, ended: bool = True) -> str:
+def gain(name: str, row: Mapping[Any, Any]) -> Gain:
+    """The speed-up of a row of `metrics.comparison.table`."""
+    return Gain(name, number(row, "speed_up"), number(row, "speed_up_low"), number(row, "speed_up_high"))
+
+
+def mark(first: Fastest) -> Html:
+    """The word beside the name of the fastest."""
+    if not first.doubt:
+        return Html("<b>fastest</b>")
+    return Html(f'<b title="{escape(first.doubt)}">fastest, not surely</b>')
+
+
+def html(
+    found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: str, ended: bool = True, going: bool = False
+) -> str:
     """Table and strips. `found`: as `metrics.comparison.table` makes it; `traces` in the same order of lanes.
 
-    `ended`: all lanes have come to their end; only then one of them is called the fastest.
+    `ended`: all lanes have come to their end; only then one of them is called the fastest. `going`: it is about to be
+    drawn anew, so there is nothing to unfold that would fold again by itself.
     """
     if found.empty:
         return ""
-    best = found.loc[found["lane"] != alone, "speed_up"].max() if ended else float("nan")
-    head = "".join(f'<th scope="col" title="{escape(says)}">{name}</th>' for name, says in COLUMNS.values())
+    columns, lanes = [STRATEGY, *COLUMNS.values()], found.to_dict("records")
+    gains = [_gain(lane, alone) for lane in lanes]
+    first = fastest(gains) if ended else None
+    doubt = f" Fastest, not surely: {gains[first.at].name}. {first.doubt}" if first and first.doubt else ""
     rows = "".join(
-        row(str(lane["lane"]), [cell(lane, name) for name in COLUMNS], lane["speed_up"], best)
-        for lane in found.to_dict("records")
+        row(
+            str(lane["lane"]), [cell(lane, name) for name in COLUMNS], mark(first) if first and first.at == at else None
+        )
+        for at, lane in enumerate(lanes)
     )
     strips = "".join(strip(name, trace, alone) for name, trace in traces.items())
     return (
-        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(heading)}</p>'
+        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(heading + doubt)}</p>'
         '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Strategies compared">'
-        f'<table class="sv-compare"><thead><tr><th scope="col">strategy</th>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f'<table class="sv-compare"><thead><tr>{headings(columns)}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{'' if going else meanings([*columns, MARKS])}"
         '<div class="sv-strips" tabindex="0" role="region" aria-label="Fate of each token, by strategy">'
         f"{strips}</div></div>"
     )
 
 
-def row(name: str, cells: Iterable[str], speed_up: Any, best: Any) -> str:
-    """A line of a table of lanes; the one whose speed-up is the best carries a mark. `cells` are HTML, `name` is not."""
-    fastest = not pd.isna(best) and not pd.isna(speed_up) and speed_up == best
-    mark = " <b>fastest</b>" if fastest else ""
+def _gain(lane: Mapping[Any, Any], alone: str) -> Gain:
+    name = str(lane["lane"])
+    return alone_gain(name) if name == alone and number(lane, "speed_up") is not None else gain(name, lane)
+
+
+def row(name: str, cells: Iterable[str], marked: Html | None = None) -> str:
+    """A line of a table of lanes; `marked`: the `mark` of the fastest. `cells` are HTML, `name` is not."""
     body = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr{" class=sv-fastest" if fastest else ""}><th scope="row">{escape(name)}{mark}</th>{body}</tr>'
+    beside = f" {marked}" if marked else ""
+    return f'<tr{" class=sv-fastest" if marked else ""}><th scope="row">{escape(name)}{beside}</th>{body}</tr>'
 
 
 def cell(row: Mapping[Any, Any], name: str) -> str:
@@ -104,12 +138,12 @@ def strip(name: str, trace: Trace, alone: str) -> str:
     """One lane's output, a cell a token."""
     cells = "".join(_cells(step) for step in trace.steps)
     passes, tokens = len(trace.steps), len(trace.output_ids)
-    says = f"{name}: {tokens} tokens in {passes} passes of the target"
+    says = f"{name}: {counted(tokens, 'token')} in {counted(passes, 'pass', 'passes')} of the target"
     counts = ", ".join(
         f"{n} {FATES[fate].word if name != alone else TARGET_WORD}" for fate in Fate if (n := _emitted(trace, fate))
     )
     return (
-        f'<div class="sv-strip-name">{escape(name)} <small>{passes} passes</small></div>'
+        f'<div class="sv-strip-name">{escape(name)} <small>{counted(passes, "pass", "passes")}</small></div>'
         f'<div class="sv-strip" role="img" aria-label="{escape(says)}: {escape(counts)}">{cells}</div>'
     )
 

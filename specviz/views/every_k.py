@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from specviz.metrics.counterfactual import expected_speed_up
@@ -10,9 +10,29 @@ from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts
 from specviz.metrics.theory import speed_up, tokens_a_step
+from specviz.views.comparison import COLUMNS
+from specviz.views.study import headings, meanings
 
-EXPECTED = "speed-up to expect"
-EXPECTED_SAYS = "Theory: tokens a pass ÷ (drafted a pass · c + v); nothing of it was measured at this K."
+K = ("K", "Tokens drafted ahead in each step (γ in the papers).")
+EXACT = [
+    COLUMNS["acceptance_rate"],
+    COLUMNS["block_efficiency"],
+    ("passes of the target", "Passes it would have taken to write this output."),
+    COLUMNS["drafted_share"],
+]
+ESTIMATED = [
+    ("α, taken", "Accepted ÷ tested of this run, taken for every place of every draft, whatever K."),
+    ("tokens a pass τ, estimate", "What the formula of independent tests gives for that α and this K."),
+    ("passes of the target, estimate", "Tokens of this output ÷ the estimate of τ."),
+]
+EXPECTED = (
+    "speed-up to expect",
+    "Theory: tokens a pass ÷ (drafted a pass · c + v); nothing of it was measured at this K.",
+)
+MARKS = (
+    "this run, best to expect",
+    "The K that this run drafted with, and the K with the greatest speed-up to expect, where any is above 1.",
+)
 
 
 def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str) -> str:
@@ -31,9 +51,7 @@ def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str)
             *([f"{gains[k]:.2f}×"] if gains else []),
         ]
         rows.append(_row(k, cells, k == own, k == best))
-    return _table(
-        ["acceptance rate α", "tokens a pass τ", "passes of the target", "of drafted"], rows, bool(gains), notes
-    )
+    return _table(EXACT, rows, bool(gains), notes)
 
 
 def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str, badge: str = "") -> str:
@@ -54,9 +72,7 @@ def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes
             *([f"{gains[k]:.2f}×"] if gains else []),
         ]
         rows.append(_row(k, cells, k == own, k == best))
-    return _table(
-        ["α, taken", "tokens a pass τ, estimate", "passes of the target, estimate"], rows, bool(gains), notes, badge
-    )
+    return _table(ESTIMATED, rows, bool(gains), notes, badge)
 
 
 def _gain(counts: Counts, known: Pace) -> float | None:
@@ -83,12 +99,11 @@ def _row(k: int, cells: list[str], own: bool, best: bool) -> str:
     return f'<tr{" class=sv-fastest" if best else ""}><th scope="row">{k}{marks}</th>{body}</tr>'
 
 
-def _table(names: list[str], rows: list[str], gains: bool, notes: str, badge: str = "") -> str:
-    head = "".join(f'<th scope="col">{name}</th>' for name in names)
-    head += f'<th scope="col" title="{EXPECTED_SAYS}">{EXPECTED}</th>' if gains else ""
+def _table(figures: Sequence[tuple[str, str]], rows: list[str], gains: bool, notes: str, badge: str = "") -> str:
+    columns = [K, *figures, *([EXPECTED] if gains else [])]
     return (
         f'<div class="sv-comparison">{badge}<p class="sv-compare-says">{escape(notes)}</p>'
         '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Every K from this one run">'
-        f'<table class="sv-compare"><thead><tr><th scope="col">K</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div></div>"
+        f'<table class="sv-compare"><thead><tr>{headings(columns)}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>{meanings([*columns, MARKS])}</div>"
     )

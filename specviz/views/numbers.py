@@ -84,7 +84,14 @@ def _dictionary(trace: Trace) -> list[Html]:
             if by_place
             else []
         ),
-        folded("The counters that engines export", table("Counters", [("counter", ""), ("this run", "")], exported)),
+        folded(
+            "The counters that engines export",
+            table(
+                "Counters",
+                [("counter", "name that the engine exports"), ("this run", "its value after these steps")],
+                exported,
+            ),
+        ),
     ]
 
 
@@ -112,7 +119,8 @@ def _refusals(trace: Trace) -> list[Html]:
     if not counts.drafted:
         return [says(NO_DRAFTS)]
     if not found:
-        return [says(f"No draft was refused: all {counted(counts.accepted, 'tested token')} were kept.")]
+        whole = "the one tested token was" if counts.accepted == 1 else f"all {counts.accepted:,} tested tokens were"
+        return [says(f"No draft was refused: {whole} kept.")]
     return [
         says(
             f"{counted(len(found), 'place')} of {counts.acceptance_rate.whole:,} tested ended in a refusal. "
@@ -166,9 +174,8 @@ def _reach(trace: Trace) -> str:
     deepest = max(step.depth for step in trace.steps)
     beyond = drafted_beyond(trace.steps, last)
     if last == 0:
-        return (
-            f"No drafted token was ever accepted, at any of {counted(deepest, 'position')}: drafting never paid here."
-        )
+        where = "the one position drafted" if deepest == 1 else f"any of {deepest} positions"
+        return f"No drafted token was ever accepted, at {where}: drafting never paid here."
     if last == deepest:
         return f"Even the deepest position drafted, {deepest}, was accepted at least once."
     return (
@@ -179,7 +186,7 @@ def _reach(trace: Trace) -> str:
 
 def _each(found: list[Refusal]) -> list[Html]:
     columns = [
-        ("step", ""),
+        ("step", "of the run, from 1"),
         ("position", "in the draft"),
         ("drafted", "and refused"),
         ("target's choice", "in its place"),

@@ -6,11 +6,11 @@ Pure: plain values in, HTML out, everything escaped here. Colours are the palett
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from specviz.trace import Fate, Trace
-from specviz.verification import lossy
+from specviz.verification import is_lossless, lossy
 from specviz.views.glyphs import shown
 from specviz.views.palette import FATES, LETTERS
 
@@ -56,6 +56,11 @@ def badge(kind: str) -> Html:
     return Html(f'<span class="sv-lo-badge sv-lo-{kind}">{escape(BADGES[kind])}</span>')
 
 
+def rule_named(rule: str) -> str:
+    """A rule in a sentence: one that changes the output is never named without saying so."""
+    return rule if is_lossless(rule) else f"{rule} ({BADGES['lossy'].removeprefix('⚠ ')})"
+
+
 def changed(trace: Trace) -> Html:
     """The badge of a run whose output is no longer the target's own, with the rules; nothing for any other."""
     rules = lossy(trace.steps)
@@ -89,6 +94,17 @@ def table(label: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
         f'<div class="sv-compare-scroll{f" sv-{kind}" if kind else ""}" tabindex="0" role="region" aria-label="{escape(label)}">'
         f'<table class="sv-compare"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def headings(columns: Iterable[tuple[str, str]]) -> Html:
+    """Cells of a table's head: each name, and for those who point at it what the column means. See `meanings`."""
+    return Html("".join(f'<th scope="col" title="{escape(about)}">{escape(name)}</th>' for name, about in columns))
+
+
+def meanings(columns: Iterable[tuple[str, str]]) -> Html:
+    """What stands in the titles of `headings`, for keys and fingers too: unfolded below the table."""
+    entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(about)}</dd>" for name, about in columns)
+    return Html(f'<details class="sv-meanings"><summary>What the columns mean</summary><dl>{entries}</dl></details>')
 
 
 def token(text: str, fate: Fate) -> Html:

@@ -5,29 +5,37 @@ Every picture says in words what it shows, and the table holds all of it with de
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from specviz.metrics.comparison import Fastest, alone_gain, fastest
 from specviz.views import comparison
-from specviz.views.comparison import interval, number
+from specviz.views.comparison import STRATEGY, gain, interval, mark, number
 from specviz.views.palette import ABOVE, BELOW, EVEN, ON_SCALE, ROLES, SERIES
+from specviz.views.study import Html, counted, headings, meanings
 
 DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "triangle-up", "x")
+
+
+def _compared(*names: str) -> dict[str, tuple[str, str]]:
+    """Columns that a comparison has as well."""
+    return {name: comparison.COLUMNS[name] for name in names}
+
+
 COLUMNS: Mapping[str, tuple[str, str]] = {
-    "speed_up": ("speed-up", "Tokens/s ÷ tokens/s of the target alone."),
-    "tokens_per_s": ("tokens/s", "Tokens of the output ÷ seconds of drafting, verifying and what lies between."),
+    **_compared("speed_up", "tokens_per_s"),
     "alone_tokens_per_s": ("alone", "Tokens/s of the target alone, which took turns with this choice."),
-    "acceptance_rate": ("acceptance rate α", "Accepted places ÷ tested places."),
-    "block_efficiency": ("tokens a pass τ", "Tokens of the output ÷ passes of the target."),
-    "cost_ratio": ("draft cost c", "Median time of one draft pass ÷ median time of a target pass over one place."),
-    "verify_ratio": ("verify cost v", "Median time of a verifying pass ÷ median time of a target pass over one place."),
-    "drafted_share": ("of drafted", "Accepted ÷ all drafted tokens; falls with K although the models are unchanged."),
-    "same": ("same text", "Whether the output is the target's own, token by token; compared at temperature 0."),
+    **_compared("acceptance_rate", "block_efficiency", "cost_ratio", "verify_ratio", "drafted_share", "same"),
 }
+K = ("K", "Places drafted ahead in a step, at most (γ in the papers); of a tree, how deep it is.")
+T = ("T", "The temperature; 0 always takes the likeliest token.")
+PROMPTS = ("prompts", "Prompts measured so far, of those chosen; figures are pooled over them.")
+ALONE = -1
+"""Stands for the target alone, which is no row of the table, among the places of the rows."""
 
 
 def progress(done: int, wanted: int, share: float, line: str, going: bool = False) -> str:
@@ -180,8 +188,24 @@ def _says(found: pd.DataFrame) -> str:
         return "Nothing has been measured yet."
     best = known.loc[known["speed_up"].astype(float).idxmax()].to_dict()
     below, surely = int((known["speed_up"] < 1).sum()), int((known["speed_up_high"] < 1).sum())
-    words = f"Fastest: {best['strategy']} at K = {best['k']}, {_plain(best, 'speed_up')} the target alone."
-    return words + f" In {below} of {len(known)} choices the speed-up is below 1; in {surely} the whole interval is."
+    first = _fastest(known.to_dict("records"))
+    words = f"{best['strategy']} at K = {best['k']}, {_plain(best, 'speed_up')}"
+    words = (
+        f"the target alone; of the others {words} of it" if first and first.at == ALONE else f"{words} the target alone"
+    )
+    doubt = f" {first.doubt}" if first and first.doubt else ""
+    return (
+        f"Fastest{', not surely' if doubt else ''}: {words}.{doubt} "
+        f"In {below} of {counted(len(known), 'choice')} the speed-up is below 1; in {surely} the whole interval is."
+    )
+
+
+def _fastest(lines: Sequence[Mapping[Any, Any]]) -> Fastest | None:
+    """Which of these lines, or the target alone."""
+    several = len({line["temperature"] for line in lines}) > 1
+    names = [f"{n['strategy']} at K = {n['k']}" + (f", T = {n['temperature']:g}" if several else "") for n in lines]
+    first = fastest([alone_gain("the target alone"), *(gain(*both) for both in zip(names, lines, strict=True))])
+    return first and first._replace(at=first.at - 1)
 
 
 # ---------------------------------------------------------------------------------------------------------------- table
@@ -191,25 +215,25 @@ def html(found: pd.DataFrame, note: str) -> str:
     """All figures with denominators and 95 % intervals; `note` says what they were measured on."""
     if found.empty:
         return ""
-    head = "".join(f'<th scope="col" title="{escape(says)}">{name}</th>' for name, says in COLUMNS.values())
     several = found["temperature"].nunique() > 1
-    best = found["speed_up"].max()
-    rows = "".join(_row(line, several, best) for line in found.to_dict("records"))
-    first = f'<th scope="col">strategy</th><th scope="col">K</th>{"<th scope=col>T</th>" if several else ""}'
+    columns = [STRATEGY, K, *([T] if several else []), *COLUMNS.values(), PROMPTS]
+    lines = found.to_dict("records")
+    first = _fastest(lines)
+    rows = "".join(
+        _row(line, several, mark(first) if first and first.at == at else None) for at, line in enumerate(lines)
+    )
     return (
         f'<div class="sv-comparison"><p class="sv-compare-says">{escape(_says(found))} {escape(note)}</p>'
         '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Sweep: all figures">'
-        f'<table class="sv-compare sv-sweep-table"><thead><tr>{first}{head}<th scope="col">prompts</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div></div>"
+        f'<table class="sv-compare sv-sweep-table"><thead><tr>{headings(columns)}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{meanings([*columns, comparison.MARKS])}</div>"
     )
 
 
-def _row(line: Mapping[Any, Any], several: bool, best: Any) -> str:
+def _row(line: Mapping[Any, Any], several: bool, marked: Html | None) -> str:
     cells = [f"{line['k']}", *([f"{line['temperature']:g}"] if several else [])]
     cells += [comparison.cell(line, column) for column in COLUMNS]
-    return comparison.row(
-        line["strategy"], [*cells, f"{line['prompts']} of {line['prompts_wanted']}"], line["speed_up"], best
-    )
+    return comparison.row(line["strategy"], [*cells, f"{line['prompts']} of {line['prompts_wanted']}"], marked)
 
 
 def csv(found: pd.DataFrame) -> str:

@@ -136,7 +136,9 @@ def _sentence(trace: Trace, steps: tuple[StepRecord, ...], first: int, whole: fl
     if trace.baseline is None:
         return f"{told}. Press Measure target alone to see it on the same clock."
     if not alone:
-        return f"{told}; the target alone was measured on the first {len(trace.baseline.step_s):,} tokens only."
+        return (
+            f"{told}; the target alone was measured on the first {counted(len(trace.baseline.step_s), 'token')} only."
+        )
     short = len(trace.baseline.step_s) <= steps[0].start + alone
     ended = ", all that was measured of it" if short else ""
     return f"{told}; the target alone made {counted(alone, 'token')} in that time{ended}."

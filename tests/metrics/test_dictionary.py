@@ -1,5 +1,6 @@
 """Every convention of one run, against figures that engines printed."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -40,9 +41,9 @@ def test_steps_without_a_draft_part_two_lengths_that_engines_print():
     found = book(run_of([(3, 3), (0, 0), (3, 1)]))
     assert found["tokens ÷ target passes (τ)"].value == pytest.approx(7 / 3)
     assert found["1 + accepted ÷ steps that drafted"].value == pytest.approx(1 + 4 / 2)
-    # 10 ms of drafting in each step of 50 ms; what a step without a draft took looking for one is not a draft
+    # 10 ms of drafting in each step of 50 ms, in that which found nothing too
     overhead = found["time of drafting ÷ time of all steps"]
-    assert overhead.value == pytest.approx(20 / 150) and overhead.numbers == "20.0 ms ÷ 150.0 ms"
+    assert overhead.value == pytest.approx(30 / 150) and overhead.numbers == "30.0 ms ÷ 150.0 ms"
     assert overhead.called == ("TensorRT-LLM: specDecodingStats.draftOverhead",)
 
 
@@ -54,7 +55,12 @@ def test_pooling_and_means_differ_and_say_so():
 
 
 def test_no_drafts_leave_gaps():
-    for entry in dictionary([SimpleNamespace(steps=run_of([(0, 0)]))]):
+    alone = [replace(step, settings=replace(step.settings, k=0)) for step in run_of([(0, 0)])]
+    for entry in dictionary([SimpleNamespace(steps=alone)]):
         assert entry.value is None or entry.name.endswith("(τ)")
+    found = book(alone)
+    # there are passes to divide by, but no drafts
+    for name in ("accepted ÷ target passes", "time of drafting ÷ time of all steps"):
+        assert found[name].numbers == "nothing was drafted"
     empty = book([])
     assert all(entry.value is None for entry in empty.values()) and histogram([]) == []

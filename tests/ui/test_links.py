@@ -83,7 +83,7 @@ def test_a_bad_value_does_not_take_the_good_ones_along():
     values, refused = links.read("k=8&temperature=warm&seed=3&strategy=x")
     assert values == {"k": 8, "seed": 3} and len(refused) == 2
     assert links.told(refused) == (
-        "2 settings of this link were not taken as they stand. temperature must be a number from 0 to 100. "
+        "2 settings of this link were not taken as they stand. temperature must be a number from 0 to 2. "
         "There is no strategy named 'x'."
     )
 
@@ -97,6 +97,20 @@ def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
         "K goes from 0 to 32 on this page, and stands at 32; the link asked for 99.",
     ]
     assert len(refused) == 5 and links.told(refused).startswith("5 settings of this link were not taken as they stand.")
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("temperature=x", "temperature must be a number from 0 to 2; you gave 'x'."),
+        ("temperature=nan", "temperature must be a number from 0 to 2; you gave 'nan'."),
+        ("max_new_tokens=0.5e", "new tokens must be a whole number from 1 to 512; you gave '0.5e'."),
+        ("seed=" + "9" * 20, f"seed must be a whole number from 0 to {2**63 - 1:,}; you gave '{'9' * 20}'."),
+        ("top_k=123456789", "top-k goes from 0 to 200 on this page, and stands at 200; the link asked for 123456789."),
+    ],
+)
+def test_a_sentence_says_what_the_page_allows_and_what_was_asked(query, sentence):
+    assert links.read(query)[1] == [sentence]
 
 
 def test_names_of_no_setting_are_told_and_those_of_others_are_left_alone():

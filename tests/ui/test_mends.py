@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from specviz.views.figures import FIGURES
 from tests.ui.test_page import PHONE, chromium, desk, open_tab, visit  # noqa: F401
 
 ACTIVE = """() => [
@@ -45,7 +46,48 @@ def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, ope
     context.close()
 
 
+def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):  # noqa: F811
+    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    visit = open_tab(context, "?temperature=0&max_new_tokens=8")  # noqa: F811
+    page = visit.page
+    names = page.locator(".sv-chart:not([hidden]) .sv-chart-name")
+    assert names.count() == len(FIGURES)  # the recording has a measured speed-up
+    for name in names.all():
+        name.tap()
+        page.wait_for_timeout(300)
+        assert page.evaluate(TIP) == told(name)
+        assert name.bounding_box()["height"] >= 24
+    visit.page.get_by_text("Compare strategies on this prompt").tap()
+    visit.page.locator("#sv-compare-go").tap()
+    page.locator("#sv-compared .sv-meanings summary").tap()
+    meaning = page.locator("#sv-compared .sv-meanings dd", has_text="of whatever length")
+    meaning.scroll_into_view_if_needed()
+    assert meaning.is_visible()
+    assert page.locator("#sv-compared .sv-meanings summary").bounding_box()["height"] >= 36
+    context.close()
+
+
+def told(name):
+    """A chart's title and what its figure says that it means, as its note holds them."""
+    figures = [figure().layout.meta for figure in FIGURES.values()]
+    return next(meta["title"] + meta["means"] for meta in figures if meta["title"] == name.text_content())
+
+
 # ------------------------------------------------------------------------------------------------------------- by keys
+
+
+def test_a_chart_title_says_what_it_shows_to_a_mouse_and_to_keys(visit):  # noqa: F811
+    name = visit.page.locator(".sv-chart-name").first
+    name.hover()
+    assert visit.page.evaluate(TIP) == told(name)
+    visit.page.keyboard.press("Escape")
+    visit.page.mouse.move(0, 0)
+    assert visit.page.evaluate(TIP) == ""
+    name.focus()
+    visit.page.keyboard.press("Tab")
+    assert visit.page.evaluate(TIP) != told(name)
+    visit.page.keyboard.press("Shift+Tab")
+    assert visit.page.evaluate(TIP) == told(name)
 
 
 def test_a_menu_left_by_escape_or_enter_keeps_the_focus_and_stays_closed(visit):  # noqa: F811

@@ -1,6 +1,8 @@
 """Sweeping without Gradio: progress, stopping and going on, what is kept, what is told; pictures of what is done."""
 
+import csv
 import html
+import io
 import json
 import re
 
@@ -58,7 +60,10 @@ def test_every_cell_is_measured_in_turns_with_the_target_alone(sweeping, begun):
         (strategy, k, 1, 16, True) for strategy in SMALL.strategies for k in SMALL.ks
     ]
     assert all(r["speed_up_low"] <= r["speed_up"] <= r["speed_up_high"] for r in last)
-    assert seen[-1].table.count("<tr") == 5 and "fastest" in seen[-1].table
+    table = seen[-1].table
+    # one of the cells is marked, or none because the target alone was as fast as any
+    assert table.count("<tr") == 5 and "Fastest" in table
+    assert table.count("sv-fastest") == ("the target alone; of the others" not in table)
 
 
 def test_the_estimate_comes_before_the_first_cell(sweeping, begun):
@@ -81,7 +86,7 @@ def test_stopping_keeps_what_is_done_and_the_same_choices_go_on_from_there(sweep
             someone.swept.claims += 1
             break
     seen = list(drive)[-1]
-    assert len(rows(seen)) == 2 and "press Sweep to go on with the 2 cells" in line(seen)
+    assert len(rows(seen)) == 2 and "press Sweep to go on with the 2 missing cells" in line(seen)
     half = len(begun)
     last = list(sweeping.sweep(someone, SMALL))[-1]
     assert len(rows(last)) == 4
@@ -89,6 +94,40 @@ def test_stopping_keeps_what_is_done_and_the_same_choices_go_on_from_there(sweep
     assert half <= 3 and [cell[1][:2] for cell in begun[half:]] == [("prompt lookup", 1), ("prompt lookup", 4)]
     again = len(begun)
     assert rows(list(sweeping.sweep(someone, SMALL))[-1]) == rows(last) and len(begun) == again
+
+
+@pytest.mark.parametrize("strategies", [["greedy"], ["prompt lookup"]])
+def test_what_is_saved_says_what_the_table_says(sweeping, strategies):
+    last = list(sweeping.sweep(visitor(), Choice(strategies, [1, 4], [0.0, 1.0], [OWN], 16)))[-1]
+    told = json.loads(last.pictures)
+    text = list(csv.DictReader(io.StringIO(told["csv"])))
+    plain = [json.loads(row) for row in told["jsonl"].splitlines()]
+    assert [list(row) for row in text] == [list(row) for row in plain] and len(text) == 4
+    body = re.findall(r'<tr[^>]*><th scope="row">([^<]+)(.*?)</tr>', last.table)
+    for saved, line_, (name, cells) in zip(text, plain, body, strict=True):
+        k, temperature, *shown, prompts = re.findall(r"<td>(.*?)</td>", cells)
+        assert (name.strip(), k, temperature) == (saved["strategy"], saved["k"], f"{float(saved['temperature']):g}")
+        assert prompts == f"{saved['prompts']} of {saved['prompts_wanted']}"
+        for column, cell in zip(view.COLUMNS, shown, strict=True):
+            value, form = saved[column], ".1f" if column.endswith("tokens_per_s") else ".2f"
+            if column == "same":
+                want = {"True": "✓ yes", "False": "✗ no", "": "–"}[value]
+                assert cell == want and (line_[column] is None) == (value == "")
+                continue
+            assert float(value) == pytest.approx(line_[column], rel=1e-5)
+            assert cell.partition(" <")[0].rstrip("×") == format(line_[column], form)
+            if saved.get(f"{column}_low"):
+                ends = [format(line_[f"{column}_{end}"], form) for end in ("low", "high")]
+                assert " … ".join(ends) in cell
+        assert f"({saved['accepted']} of {saved['tested']}" in cells and f"of {saved['drafted']})" in cells
+        assert f"({saved['tokens']} in {saved['target_passes']}" in cells
+
+
+def test_a_rule_that_changes_the_output_is_named_as_such(sweeping):
+    one = Choice(["greedy"], [1], [0.0], [OWN], 1)
+    exact, lossy = (list(sweeping.sweep(visitor(rule=rule), one))[-1].table for rule in ("token matching", "lenience"))
+    assert "rule token matching, seed" in exact and "rule lenience (changes the output), seed" in lossy
+    assert "Up to 1 token each" in lossy and "of 1 choice " in lossy
 
 
 def test_other_choices_keep_the_cells_that_still_fit(sweeping, begun):

@@ -11,6 +11,7 @@ from specviz.metrics.frames import steps_frame
 from specviz.settings import RunSettings
 from specviz.trace import ROOT, BaselineRecord, Fate, StepRecord, TokenRecord
 from specviz.views import wire
+from specviz.views.figures import FIGURES
 from tests.views.js import run
 
 FILES = ["dom.js", "shape.js", "store.js", "tables.js", "csv.js"]
@@ -120,6 +121,15 @@ def test_a_refused_sibling_before_an_accepted_one_is_no_refused_place():
     found = in_browser([step], "store.figures()")
     assert (found["accepted"], found["tested"], found["alpha"]) == (1, 1, 1)
     assert count([step]).acceptance_rate.value == 1
+
+
+def test_one_token_and_one_pass_are_told_as_one():
+    says = FIGURES["tokens per pass"]().layout.meta["says"]
+    steps = [a_step([], [], Fate.BONUS, k=0), a_step([ROOT], [Fate.ACCEPTED], Fate.BONUS, 1, 1)]
+    columns = "['wrote', 'written', 'passes'].map((name) => stepTable(store, store.n)[name])"
+    assert in_browser(steps, columns) == [["1 token", "2 tokens"], ["1 token", "2 tokens"], ["1 pass", "1 pass"]]
+    told = [in_browser(steps[:n], f"sentence({says!r}, stepTable(store, store.n))") for n in (1, 2)]
+    assert told == ["1 token in 1 target pass, τ 1", "3 tokens in 2 target passes, τ 1.5"]
 
 
 def test_nothing_drafted_and_nothing_measured_are_gaps():

@@ -44,6 +44,11 @@ def test_words_for_those_who_cannot_see_it(figure):
     assert names and names <= COLUMNS[meta["over"]]
 
 
+def test_a_title_has_its_definition(figure):
+    meta = figure.layout.meta
+    assert meta["means"].endswith(".") and meta["means"] != meta["title"] and "{" not in meta["means"]
+
+
 def test_an_empty_figure_is_small(figure):
     # a template of plotly's own would add some 7 kB to each
     assert len(figure.to_json()) < 3000

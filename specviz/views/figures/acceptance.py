@@ -13,6 +13,8 @@ def acceptance() -> go.Figure:
         "Acceptance",
         "step",
         "accepted of tested",
+        "Accepted ÷ tested places: a mark for each step, and α, all of them so far. Tested is what the target looked at, up "
+        "to and including the first refusal of a step; a step that tested nothing has no mark.",
         "{accepted_run} of {tested_run} tested tokens accepted after step {step}",
         y_range=(-0.05, 1.05),
     )

@@ -30,6 +30,7 @@ def empty(
     title: str,
     x: str,
     y: str,
+    means: str,
     says: str,
     y_range: tuple[float, float] | None = None,
     over: str = "steps",
@@ -38,13 +39,14 @@ def empty(
 ) -> go.Figure:
     """Axes with units and nothing else.
 
-    `says` is the chart in words for those who cannot see it, with {columns} of the last row. Without `y_range` the axis
-    starts at 0 and grows in round numbers. `changes`: mark where K, strategy, rule or temperature changed. `needs`: a
-    column without which the chart is not there at all. An x axis of steps can be switched to output tokens.
+    `means`: what is shown, in a sentence or two for whoever asks the title. `says`: the chart in words for those who
+    cannot see it, with {columns} of the last row. Without `y_range` the axis starts at 0 and grows in round numbers.
+    `changes`: mark where K, strategy, rule or temperature changed. `needs`: a column without which the chart is not there
+    at all. An x axis of steps can be switched to output tokens.
     """
     axis = {"showgrid": True, "zeroline": False, "fixedrange": True, "automargin": True, "showline": False}
     figure = go.Figure(layout={"template": go.layout.Template()})
-    about = {"title": title, "says": says, "over": over, "grow": y_range is None, "changes": changes}
+    about = {"title": title, "means": means, "says": says, "over": over, "grow": y_range is None, "changes": changes}
     figure.update_layout(
         meta=about if needs is None else about | {"needs": needs},
         xaxis={

@@ -13,6 +13,8 @@ def latency() -> go.Figure:
         "Latency",
         "step",
         "ms per step",
+        "How long a step took: drafting, the pass of the target that verifies the draft, and the loop around them. The dashed "
+        "line is what a token takes the target alone, once that is measured.",
         "step {step} took {total_ms} ms: draft {draft_ms}, verify {verify_ms}, other {other_ms}",
     )
     for name, column, role in (
@@ -23,9 +25,9 @@ def latency() -> go.Figure:
         figure.add_bar(
             name=name,
             marker={"color": colour(role)},
-            meta=feed("steps", "step", column, role, ("span", "total_ms", "tokens")),
+            meta=feed("steps", "step", column, role, ("span", "total_ms", "written")),
             hovertemplate=f"step %{{customdata[0]}}: {name} %{{y:.1f}} of %{{customdata[1]}} ms, "
-            "%{customdata[2]} tokens<extra></extra>",
+            "%{customdata[2]}<extra></extra>",
         )
     figure.add_scatter(
         name="target alone, a token",

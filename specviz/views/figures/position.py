@@ -13,6 +13,8 @@ def position() -> go.Figure:
         "Acceptance by place",
         "place in the draft",
         "accepted of tested",
+        "Of the steps whose draft was tested at a place, how many accepted it there. Each place is tested only where all "
+        "before it were accepted, so there are fewer from place to place.",
         "place {position}: {accepted} of {tested} tested accepted",
         y_range=(0, 1.05),
         over="positions",

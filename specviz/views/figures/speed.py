@@ -13,22 +13,24 @@ def speed() -> go.Figure:
         "Tokens per second",
         "step",
         "tokens/s",
-        "{tokens_run} tokens in {time_run_s} s after step {step}: {rate_run} tokens per second",
+        "Tokens written ÷ seconds of drafting, verifying and what lies between: each step, and all so far. Loading the "
+        "models, reading the prompt and drawing are left out.",
+        "{wrote_run} in {time_run_s} s after step {step}: {rate_run} tokens per second",
     )
     figure.add_scatter(
         name="each step",
         mode="markers",
         marker={"color": colour("step"), "size": 6, "symbol": "circle-open", "line": {"width": 1.5}},
-        meta=feed("steps", "step", "rate", "step", ("span", "emitted", "total_s")),
-        hovertemplate="step %{customdata[0]}: %{y:.1f} tokens/s = %{customdata[1]} tokens in %{customdata[2]:.3f} s"
+        meta=feed("steps", "step", "rate", "step", ("span", "wrote", "total_s")),
+        hovertemplate="step %{customdata[0]}: %{y:.1f} tokens/s = %{customdata[1]} in %{customdata[2]:.3f} s"
         "<extra></extra>",
     )
     figure.add_scatter(
         name="so far",
         mode="lines",
         line={"color": colour("run"), "width": 2.5},
-        meta=feed("steps", "step", "rate_run", "run", ("step", "tokens_run", "time_run_s")),
-        hovertemplate="after step %{customdata[0]}: %{y:.1f} tokens/s = %{customdata[1]} tokens in %{customdata[2]} s"
+        meta=feed("steps", "step", "rate_run", "run", ("step", "wrote_run", "time_run_s")),
+        hovertemplate="after step %{customdata[0]}: %{y:.1f} tokens/s = %{customdata[1]} in %{customdata[2]} s"
         "<extra></extra>",
     )
     figure.add_scatter(

@@ -13,6 +13,8 @@ def speedup() -> go.Figure:
         "Speed-up",
         "step",
         "× target alone",
+        "Tokens per second of the run so far ÷ those of the target alone on the same prompt, both measured. Below 1 drafting "
+        "costs more than it saves.",
         "{rate_run} tokens per second after step {step}, {alone_rate} for the target alone: {speedup_run} times",
         needs="speedup_run",
     )

@@ -13,21 +13,22 @@ def tokens() -> go.Figure:
         "Tokens per target pass",
         "step",
         "tokens",
-        "{tokens_run} tokens in {step} target passes, τ {tau_run}",
+        "Tokens that each pass of the target wrote, its own one included, and τ, their mean so far. The target alone writes "
+        "one a pass.",
+        "{wrote_run} in {passes_run}, τ {tau_run}",
     )
     figure.add_bar(
         name="each step",
         marker={"color": colour("other")},
-        meta=feed("steps", "step", "tokens", "other", ("span", "emitted", "passes")),
-        hovertemplate="step %{customdata[0]}: %{customdata[1]} tokens in %{customdata[2]}<extra></extra>",
+        meta=feed("steps", "step", "tokens", "other", ("span", "wrote", "passes")),
+        hovertemplate="step %{customdata[0]}: %{customdata[1]} in %{customdata[2]}<extra></extra>",
     )
     figure.add_scatter(
         name="τ so far",
         mode="lines",
         line={"color": colour("run"), "width": 2.5},
-        meta=feed("steps", "step", "tau_run", "run", ("step", "tokens_run")),
-        hovertemplate="after step %{customdata[0]}: τ = %{y:.2f}, %{customdata[1]} tokens in %{customdata[0]} passes"
-        "<extra></extra>",
+        meta=feed("steps", "step", "tau_run", "run", ("step", "wrote_run", "passes_run")),
+        hovertemplate="after step %{customdata[0]}: τ = %{y:.2f}, %{customdata[1]} in %{customdata[2]}<extra></extra>",
     )
     figure.add_scatter(
         name="target alone: 1",

@@ -1,0 +1,136 @@
+"""Which lane is called the fastest, what its columns are measured over, and headings that explain themselves."""
+
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from specviz.metrics.comparison import table
+from specviz.metrics.pace import pace
+from specviz.metrics.rates import count
+from specviz.ui import gallery
+from specviz.views import comparison, every_k, numbers, sweep
+from specviz.views.study import meanings
+from tests.metrics.test_rates import run_of
+from tests.views.test_numbers import trace_of
+
+ALONE = "target alone"
+
+
+def run(*pairs, verify_s=()):
+    """A run of (drafted, accepted) a step; `verify_s`: how long each pass took."""
+    steps = run_of(list(pairs))
+    timed = [
+        replace(step, verify_s=seconds) for step, seconds in zip(steps, verify_s or [0.04] * len(steps), strict=True)
+    ]
+    return trace_of(timed)
+
+
+def compared(*lanes):
+    """A table of lanes (name, speed-up, low, high) as it is drawn."""
+    rows = [
+        dict.fromkeys([*comparison.COLUMNS, "accepted", "tested", "drafted", "target_passes", "tokens"])
+        | {"lane": name, "speed_up": value, "speed_up_low": low, "speed_up_high": high}
+        for name, value, low, high in lanes
+    ]
+    return comparison.html(pd.DataFrame(rows).convert_dtypes(), {}, ALONE, "how")
+
+
+def marked(html):
+    """Name, word and reason of each row that is marked."""
+    rows = re.findall(r'<tr class=sv-fastest><th scope="row">([^<]+?) <b(?: title="([^"]*)")?>([^<]+)</b>', html)
+    return [(name, word, why) for name, why, word in rows]
+
+
+def swept(*lines):
+    """A sweep of (strategy, K, speed-up, low, high)."""
+    rows = [
+        dict.fromkeys([*sweep.COLUMNS, "accepted", "tested", "drafted", "target_passes", "tokens"])
+        | {"strategy": name, "k": k, "temperature": 0.0, "prompts": 1, "prompts_wanted": 1}
+        | {"speed_up": value, "speed_up_low": low, "speed_up_high": high}
+        for name, k, value, low, high in lines
+    ]
+    return sweep.html(pd.DataFrame(rows).convert_dtypes(), "note")
+
+
+@pytest.mark.parametrize(
+    ("lanes", "first", "word", "reason"),
+    [
+        # nothing beats the target alone
+        ([("suffix lookup", 0.73, 0.6, 0.9)], ALONE, "fastest", ""),
+        ([("suffix lookup", 0.73, 0.6, 1.1)], ALONE, "fastest, not surely", "suffix lookup"),
+        # with one new token there is no interval
+        ([("suffix lookup", 0.73, None, None)], ALONE, "fastest, not surely", "too few steps"),
+        ([("a", 1.34, 0.86, 1.99), ("b", 1.33, 0.91, 1.86)], "a", "fastest, not surely", f"{ALONE}, b"),
+        ([("a", 1.34, 1.2, 1.5), ("b", 1.33, 1.1, 1.4), ("c", 0.9, 0.8, 1.1)], "a", "fastest, not surely", "be: b."),
+        ([("a", 1.1, 1.05, 1.2), ("b", 1.5, 1.3, 1.7)], "b", "fastest", ""),
+    ],
+)
+def test_the_fastest_is_called_so_only_as_far_as_it_is(lanes, first, word, reason):
+    html = compared((ALONE, 1.0, None, None), *lanes)
+    ((name, said, why),) = marked(html)
+    # a finger reads it above the table
+    assert (f"how Fastest, not surely: {first}. {why}</p>" in html) == bool(reason)
+    assert (name, said) == (first, word) and reason in why and bool(reason) == bool(why)
+
+
+def test_nothing_measured_has_no_fastest():
+    assert marked(compared((ALONE, 1.0, None, None), ("a", None, None, None))) == []
+    assert marked(compared((ALONE, None, None, None), ("a", None, None, None))) == []
+
+
+def test_a_sweep_calls_the_fastest_by_the_same_rule():
+    slow = swept(("a", 1, 0.73, 0.6, 0.9), ("a", 4, 0.5, 0.4, 0.6))
+    assert (
+        marked(slow) == [] and "Fastest: the target alone; of the others a at K = 1, 0.73× [0.60 … 0.90] of it." in slow
+    )
+    near = swept(("a", 1, 1.34, 0.86, 1.99), ("b", 4, 1.33, 0.91, 1.86))
+    ((name, said, why),) = marked(near)
+    assert (name, said) == ("a", "fastest, not surely") and why in near.partition('<div class="sv-compare-scroll')[0]
+    assert why == "By the 95 % intervals as fast may be: the target alone, b at K = 4."
+    sure = swept(("a", 1, 1.1, 1.05, 1.2), ("a", 4, 1.5, 1.3, 1.7))
+    assert marked(sure) == [("a", "fastest", "")] and "Fastest: a at K = 4, 1.50×" in sure
+    assert "In 0 of 1 choice the" in swept(("a", 1, 1.5, 1.3, 1.7))
+
+
+def test_the_cost_of_verifying_is_that_of_passes_over_a_draft():
+    # a look-up that found something twice in five steps
+    lane = run((0, 0), (2, 1), (0, 0), (3, 3), (0, 0), verify_s=(0.010, 0.014, 0.010, 0.018, 0.010))
+    alone = run(*[(0, 0)] * 9, verify_s=[0.010] * 9)
+    found = table({ALONE: [alone], "look-up": [lane]}, ALONE).set_index("lane")
+    assert found.loc["look-up", "verify_ratio"] == pytest.approx(1.6) and pd.isna(found.loc[ALONE, "verify_ratio"])
+    assert "of whatever length" in comparison.COLUMNS["verify_ratio"][1]
+
+
+def test_every_heading_has_its_meaning_on_hover_and_below_the_table():
+    recorded = gallery.read("explanation")
+    known = pace(recorded)
+    tables = {
+        "compare": compared((ALONE, 1.0, None, None), ("a", 1.1, 1.0, 1.2)),
+        "sweep": swept(("a", 1, 1.1, 1.0, 1.2)),
+        "every K": every_k.exact({4: count(recorded.steps)}, 4, known, "notes"),
+        "every K, estimated": every_k.estimate(known, [1, 2], 4, 64, "notes"),
+    }
+    for name, html in tables.items():
+        head = re.findall(r"<th scope=\"col\"([^>]*)>([^<]+)</th>", html.partition("</thead>")[0])
+        below = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", html))
+        assert len(head) >= 5 and html.count("<details") == 1, name
+        for title, column in head:
+            assert title == f' title="{below[column]}"' and len(below[column]) > 20, (name, column)
+
+
+def test_what_is_explained_is_escaped():
+    assert "&lt;b&gt;" in meanings([("<b>", "a & b")]) and "<b>" not in meanings([("<b>", "a & b")])
+
+
+def test_one_of_anything_is_told_as_one():
+    one = comparison.strip("greedy", run((0, 0)), ALONE)
+    assert "greedy: 1 token in 1 pass of the target" in one and "<small>1 pass</small>" in one
+    assert "the one tested token was kept" in numbers.study(run((1, 1)))
+    assert "at the one position drafted" in numbers.study(run((1, 0)))
+
+
+def test_no_heading_of_the_numbers_stands_without_a_word():
+    heads = re.findall(r"<th scope=\"col\">(.*?)</th>", numbers.study(run((3, 1), (2, 2), (0, 0))))
+    assert len(heads) > 20 and all("<small>" in head for head in heads)
