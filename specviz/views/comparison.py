@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from specviz.metrics.comparison import Fastest, Gain, alone_gain, fastest
+from specviz.metrics.trust import beyond
 from specviz.trace import Fate, StepRecord, TokenRecord, Trace
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
 from specviz.views.study import Html, counted, headings, meanings
@@ -119,7 +120,13 @@ def cell(row: Mapping[Any, Any], name: str) -> str:
     }.get(name, "")
     form = ".1f" if name.endswith("tokens_per_s") else ".2f"
     small = "; ".join(part for part in (over, interval(row, name)) if part)
-    return f"{value:{form}}{'×' if name == 'speed_up' else ''}" + (f" <small>({small})</small>" if small else "")
+    sign = "×" if name == "speed_up" else ""
+    tau = number(row, "block_efficiency")
+    if sign and tau is not None and (reason := beyond(float(value), tau)):
+        sign += (
+            f' <b title="{escape(reason)}">⚠</b> <small>more than {tau:.2f} tokens a pass allow: measure again</small>'
+        )
+    return f"{value:{form}}{sign}" + (f" <small>({small})</small>" if small else "")
 
 
 def interval(row: Mapping[Any, Any], name: str) -> str:

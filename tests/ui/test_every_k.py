@@ -111,7 +111,7 @@ def test_a_handful_of_tests_makes_no_best_k(shelf):
     steps = tuple(replace(s, draft_s=0.001 * s.depth, verify_s=0.1) for s in trace.steps)
     trace = replace(trace, steps=steps, baseline=BaselineRecord((1,) * 9, (0.1,) * 9))
     table = look(trace, shelf, Turns())
-    assert "too few to go by" in table and "best to expect" not in table
+    assert "too few to go by" in table and "<b>best to expect" not in table
     own = Own.of(pace(trace))
     told = own.told(own.curve(own.sliders))
     assert "too few to go by" in told and "<strong>" not in told

@@ -94,6 +94,13 @@ def test_a_sweep_calls_the_fastest_by_the_same_rule():
     assert "In 0 of 1 choice the" in swept(("a", 1, 1.5, 1.3, 1.7))
 
 
+def test_a_speed_up_that_cannot_be_is_marked():
+    row = dict.fromkeys([*comparison.COLUMNS, "accepted", "tested", "drafted"]) | {"tokens": 12, "target_passes": 10}
+    marked = comparison.cell(row | {"speed_up": 1.5, "block_efficiency": 1.2}, "speed_up")
+    assert "1.50×" in marked and "⚠" in marked and "more than 1.20 tokens a pass allow" in marked
+    assert comparison.cell(row | {"speed_up": 1.15, "block_efficiency": 1.2}, "speed_up") == "1.15×"
+
+
 def test_the_cost_of_verifying_is_that_of_passes_over_a_draft():
     # a look-up that found something twice in five steps
     lane = run((0, 0), (2, 1), (0, 0), (3, 3), (0, 0), verify_s=(0.010, 0.014, 0.010, 0.018, 0.010))
