@@ -29,10 +29,8 @@ EXPECTED = (
     "speed-up to expect",
     "Theory: tokens a pass ÷ (drafted a pass · c + v); nothing of it was measured at this K.",
 )
-MARKS = (
-    "this run, best to expect",
-    "The K that this run drafted with, and the K with the greatest speed-up to expect, where any is above 1.",
-)
+OWN = ("this run", "The K that this run drafted with, wherever there was room for it.")
+BEST = ("best to expect", "The K with the greatest speed-up to expect, where any is above 1.")
 
 
 def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str) -> str:
@@ -94,16 +92,17 @@ def _rate(value: float | None, over: str) -> str:
 
 
 def _row(k: int, cells: list[str], own: bool, best: bool) -> str:
-    marks = " <b>this run</b>" * own + " <b>best to expect</b>" * best
+    marks = "".join(f" <b>{name}</b>" for (name, _), there in ((OWN, own), (BEST, best)) if there)
     body = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr{" class=sv-fastest" if best else ""}><th scope="row">{k}{marks}</th>{body}</tr>'
 
 
 def _table(figures: Sequence[tuple[str, str]], rows: list[str], gains: bool, notes: str, badge: str = "") -> str:
     columns = [K, *figures, *([EXPECTED] if gains else [])]
+    marks = [mark for mark in (OWN, BEST) if any(f"<b>{mark[0]}</b>" in row for row in rows)]
     return (
         f'<div class="sv-comparison">{badge}<p class="sv-compare-says">{escape(notes)}</p>'
         '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Every K from this one run">'
         f'<table class="sv-compare"><thead><tr>{headings(columns)}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{meanings([*columns, MARKS])}</div>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{meanings([*columns, *marks])}</div>"
     )
