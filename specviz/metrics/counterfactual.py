@@ -6,9 +6,10 @@ What it would guess at each place of the output (`specviz.guessing`: one pass) t
 chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one refused,
 then (room for one more) one accepted and a bonus: 2 passes.
 
-Exact as far as the arithmetic is (float32; in bfloat16 near-ties may fall otherwise), with one exception: after a wrong
-guess the drafter goes on from a text that nobody has, and could end its draft early there by an end token. `drafted` and
-`untested` count K tokens in such a step.
+Exact as far as the arithmetic is (float32; in bfloat16 near-ties may fall otherwise in another pass, which is why guesses
+that the run made itself are taken as it made them), with one exception: after a wrong guess the drafter goes on from a
+text that nobody has, and could end its draft early there by an end token. `drafted` and `untested` count K tokens in
+such a step.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Collection, Iterable, Sequence
 from specviz.metrics.pace import FIXED
 from specviz.metrics.rates import Counts
 from specviz.metrics.theory import VerifyCost
-from specviz.trace import Trace
+from specviz.trace import Fate, Trace
 
 Guess = int | None
 """None: the drafter cannot read so far."""
@@ -33,6 +34,19 @@ def counterfactual(
     drafts no further. Of a trace that has not ended, the steps that are known whole are counted.
     """
     return {k: _replayed(trace, guesses, k, end_ids) for k in ks}
+
+
+def recorded(trace: Trace) -> dict[int, int]:
+    """The guesses that the run's own greedy steps made of its output, by place: those that were tested."""
+    found: dict[int, int] = {}
+    for step in trace.steps:
+        if step.strategy != "greedy":
+            continue
+        for place, token in enumerate(step.tokens, start=step.start):
+            found[place] = token.token_id
+            if token.fate is not Fate.ACCEPTED:
+                break
+    return {place: guess for place, guess in found.items() if place < len(trace.output_ids)}
 
 
 def _replayed(trace: Trace, guesses: Sequence[Guess], k: int, end_ids: Collection[int]) -> Counts:

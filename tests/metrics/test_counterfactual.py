@@ -7,7 +7,7 @@ import pytest
 import specviz
 from specviz.guessing import PIECE, Guessing, obstacle
 from specviz.metrics import count
-from specviz.metrics.counterfactual import counterfactual, expected_speed_up, own_k
+from specviz.metrics.counterfactual import counterfactual, expected_speed_up, own_k, recorded
 from specviz.settings import RunSettings, SpecvizError
 from tests.conftest import tiny_pair
 
@@ -35,11 +35,24 @@ def real(pair, prompt=PROMPT, **changes):
 @pytest.mark.parametrize(
     "names", [("ctx_t", "ctx_d"), ("target12", "draft12"), ("bytes_lm", "bytes_lm"), ("padtarget16", "cycle12")]
 )
-@pytest.mark.parametrize("recorded", [1, 4, 7])
-def test_every_k_equals_the_run_with_that_k(names, recorded):
+@pytest.mark.parametrize("k_made", [1, 4, 7])
+def test_every_k_equals_the_run_with_that_k(names, k_made):
     pair = tiny_pair(*names)
-    found = recomputed(pair, real(pair, k=recorded))
+    found = recomputed(pair, real(pair, k=k_made))
     assert {k: count(real(pair, k=k).steps) for k in KS} == found
+
+
+def test_what_the_run_guessed_itself_is_taken_as_it_did():
+    pair = tiny_pair("ctx_t", "ctx_d")
+    trace = real(pair, k=4)
+    guesses, own = guessed(pair, trace).guesses, recorded(trace)
+    assert len(own) > 30 and all(guesses[place] == guess for place, guess in own.items())
+    # where another pass rounds otherwise, the run's own K comes out as it was made
+    wrong = [(guess + 1) % 12 if place in own else guess for place, guess in enumerate(guesses)]
+    assert counterfactual(trace, wrong, [4])[4] != count(trace.steps)
+    mended = [own.get(place, guess) for place, guess in enumerate(wrong)]
+    assert counterfactual(trace, mended, [4])[4] == count(trace.steps)
+    assert recorded(real(pair, strategy="beam search")) == {}
 
 
 @pytest.mark.parametrize("strategy", ["none", "prompt lookup", "beam search", "sampling"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 from specviz.guessing import Guessing, obstacle
-from specviz.metrics.counterfactual import counterfactual, fixed_k, own_k
+from specviz.metrics.counterfactual import counterfactual, fixed_k, own_k, recorded
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts, count
@@ -18,7 +18,7 @@ from specviz.ui.measuring import Measuring
 from specviz.ui.shelf import Shelf
 from specviz.ui.studies.desk import Desk
 from specviz.views import every_k as view
-from specviz.views.study import changed
+from specviz.views.study import changed, counted
 
 KS = range(1, 17)
 
@@ -44,7 +44,9 @@ def look(trace: Trace, measuring: Measuring) -> str:
     guessing = Guessing(pair, trace)
     while measuring.turns.submit(guessing.step).result():
         pass
-    found = counterfactual(trace, guessing.guesses, KS, guessing.end_ids)
+    own = recorded(trace)
+    guesses = [own.get(place, guess) for place, guess in enumerate(guessing.guesses)]
+    found = counterfactual(trace, guesses, KS, guessing.end_ids)
     known = measuring.known(trace, strategy="greedy")
     same = measuring.known(trace).strategy == known.strategy
     beside = (
@@ -81,8 +83,9 @@ def _what(trace: Trace, pair: Pair) -> str:
         if set(used) != {"greedy"}
         else ""
     ) + (
-        f"Recomputed from the {len(trace.output_ids)} tokens of this run and what {name} guesses at each place of them, "
-        "in one pass: greedy drafting of a fixed K at temperature 0, no run made again."
+        f"Recomputed from the {counted(len(trace.output_ids), 'token')} of this run and what {name} guesses at each place of "
+        f"them ({counted(len(recorded(trace)), 'guess', 'guesses')} as the run made them, the rest in one pass): greedy "
+        "drafting of a fixed K at temperature 0, no run made again."
     )
     dtype = describe(pair)["dtype"]
     if dtype in ("float32", "float64") and dtype == trace.pair.get("dtype"):
