@@ -50,6 +50,7 @@ function mendMenus() {
   }
   // An arrow puts the caret behind the chosen entry, where what is typed would be added to it and not take its place.
   function selectChosen(menu, opened) {
+    if (document.activeElement !== menu) return; // a key that chose came first, and selecting would bring the focus back
     const chosen = menu.closest('.block')?.querySelector('[role=option][aria-selected=true]');
     if (opened || chosen?.getAttribute('aria-label') === menu.value) menu.select();
   }
