@@ -48,14 +48,23 @@ function mendMenus() {
     unheard = true;
     try { menu.focus(); } finally { unheard = false; }
   }
+  // An arrow puts the caret behind the chosen entry, where what is typed would be added to it and not take its place.
+  function selectChosen(menu, opened) {
+    if (document.activeElement !== menu) return; // a key that chose came first, and selecting would bring the focus back
+    const chosen = menu.closest('.block')?.querySelector('[role=option][aria-selected=true]');
+    if (opened || chosen?.getAttribute('aria-label') === menu.value) menu.select();
+  }
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
-    const menu = event.target.closest?.('#sv-side [role=combobox]');
+    const menu = event.target.closest?.('[role=combobox]');
     if (!menu) return;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      setTimeout(selectChosen, 0, menu, menu.getAttribute('aria-expanded') !== 'true');
+    }
     if (event.key === 'Enter' || event.key === 'Escape') setTimeout(giveBack, 0, menu);
     if (event.key !== 'Tab') return;
     event.stopPropagation();
-    for (const list of document.querySelectorAll('#sv-side .options, #sv-side .option-list')) list.tabIndex = -1;
+    for (const list of document.querySelectorAll('.options, .option-list')) list.tabIndex = -1;
     menu.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
   }
   document.addEventListener('focus', onFocus, true);
@@ -81,6 +90,23 @@ function mendLists() {
       if (chosen) entries.scrollTop = chosen.offsetTop - (entries.clientHeight - chosen.offsetHeight) / 2;
     }
   }).observe(side, { subtree: true, attributes: true, attributeFilter: ['aria-expanded'] });
+}
+
+// A control's note goes by Escape, until focus or pointer come to that control again. A menu's list goes first.
+function mendNotes() {
+  const side = document.getElementById('sv-side'), sent = 'data-sent-away';
+  if (!side) return;
+  document.addEventListener('keydown', function onKey(event) {
+    if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
+    if (event.key !== 'Escape' || event.target.closest?.('[role=combobox][aria-expanded=true]')) return;
+    for (const knob of side.querySelectorAll('.sv-knob:is(:hover, :focus-within)')) knob.setAttribute(sent, '');
+  }, true);
+  for (const kind of ['pointerout', 'focusout']) {
+    side.addEventListener(kind, (event) => {
+      const knob = event.target.closest('.sv-knob');
+      if (knob && !knob.contains(event.relatedTarget)) knob.removeAttribute(sent);
+    });
+  }
 }
 
 // Headings that fold: whether they are open is told by their looks alone, and the arrow would be read out.

@@ -15,7 +15,8 @@ function mendNumbers(tell, untell) {
   const kept = new WeakMap(), said = new WeakMap();
   const boxOf = (event) => (event.target.matches?.('#sv-side .sv-knob input[type=number]') ? event.target : null);
   const found = (box) => allowed(box.value, Number(box.min), Number(box.max), Number(box.step) || 1);
-  const whole = (box) => box.value !== '' && found(box) === Number(box.value);
+  // “1.000” is hardly meant as 1 where only whole numbers can be
+  const whole = (box) => box.value !== '' && found(box) === Number(box.value) && !(Number.isInteger(Number(box.step)) && box.value.includes('.'));
 
   function put(box, value) {
     box.value = String(value);
@@ -38,6 +39,18 @@ function mendNumbers(tell, untell) {
     if (said.has(box)) untell(said.get(box));
     said.delete(box);
   }
+
+  // Where numbers are written with a point, browsers leave a comma out without a word: 1,5 would be 15. It stands for the
+  // point, unless it parts thousands in what is pasted.
+  const POINT = (0.5).toLocaleString().includes('.');
+  function onComma(event) {
+    if (!element.isConnected) return document.removeEventListener('beforeinput', onComma, true);
+    const text = event.data || '';
+    if (!POINT || !boxOf(event) || !/^[^,]*,\d*$/.test(text) || /\d,\d{3}$/.test(text)) return;
+    event.preventDefault();
+    document.execCommand('insertText', false, text.replace(',', '.'));
+  }
+  document.addEventListener('beforeinput', onComma, true);
 
   // `blur` and not `focusout`: Gradio moves a number to the nearest end when it hears of it, which must not come first.
   const KINDS = ['focusin', 'input', 'change', 'blur'];

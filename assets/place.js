@@ -55,7 +55,9 @@ function makePlace(host) {
     if (!place) {
       rows.replaceChildren();
       setText(note, token[FATE] === 'u' ? 'Never looked at: the walk had stopped before this place.'
-        : detail ? 'No candidates were kept for this place.' : 'The candidates appear when the run rests on this step.');
+        : detail ? 'No candidates were kept for this place.'
+        : reach.gone ? 'The candidates were on the server, which cannot be reached.'
+        : 'The candidates appear when the run rests on this step.');
       return;
     }
     const cold = step.T === 0, siblings = childrenOf(step.tok, node).length, drafted = siblings > 0;

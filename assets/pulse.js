@@ -2,9 +2,40 @@
 
 // Unanswered questions after which it counts as gone.
 const GONE = 4;
+const AWAY = 'The server cannot be reached. What is on screen still works; this line tells when the server is back.';
 
-function makePulse(live, view) {
-  let misses = 0, timer = 0, asking = false, broken = false;
+// What came of that. `gone`: it does not answer; `say`: why nothing can be asked of it now, empty where all is well.
+const reach = { gone: false, say: '' };
+
+// Gradio asks every two seconds for the server that it has lost, and when it is there again loads the page anew, unasked:
+// run, prompt and focus would be gone. So the answer to that one question of its own is heard here, by `answered`, alone.
+function holdReload(answered) {
+  const fetched = window.fetch.bind(window);
+  window.fetch = async (what, how) => {
+    if (!new URL(what.url || what, location.href).pathname.endsWith('/app_id')) return fetched(what, how);
+    if ((await fetched(what, how)).ok) answered();
+    throw new TypeError('Whoever looks at the page loads it again, not Gradio.');
+  };
+}
+
+function makePulse(live, store, view) {
+  // `deaf`: Gradio has lost the server, and sends nothing any more until the page is loaded again
+  let misses = 0, timer = 0, asking = false, broken = false, deaf = false, there = false, told = '';
+
+  // True where the run on screen is no longer on the server.
+  async function without() {
+    if (!store.run) return false;
+    try { return !some((await live.call('resync', { r: store.run, f: store.n }))?.n); } catch { return true; }
+  }
+
+  // The server is there again: what stands in the way all the same.
+  async function back() {
+    const bare = await without(), words = bare ? 'The server is back, without this run; ' : 'The server is back; ';
+    if (deaf) return words + 'reload the page to ' + (store.run && !bare ? 'go on with this run.' : 'run again.');
+    told = bare ? words + 'press Play for a new one.' : '';
+    live.tell(told, true);
+    return '';
+  }
 
   async function poll() {
     if (asking || !element.isConnected || !live.can('status')) return;
@@ -13,24 +44,31 @@ function makePulse(live, view) {
     const sure = broken;
     let reply = null;
     try { reply = await live.call('status', {}); } catch { /* told below */ }
-    asking = false;
     // Gradio does not throw where the server is gone: it answers with something else
-    if (reply && reply.state) {
-      misses = 0;
-      if (sure) broken = false;
-    } else {
-      reply = null;
-      misses = Math.max(misses + 1, sure ? GONE : 0);
-    }
-    view.models(reply, misses);
-    if (misses >= GONE) live.ended();
+    if (!reply?.state) reply = null;
+    // another version of the app may answer Gradio and not this page
+    const here = reply || there;
+    there = false;
+    misses = here ? 0 : Math.max(misses + 1, sure ? GONE : 0);
+    if (here && sure) broken = false;
+    const gone = misses >= GONE, returned = reach.gone || (here && sure && deaf && !reach.say);
+    const say = gone ? AWAY : returned ? await back() : reach.say;
+    asking = false;
+    const news = gone !== reach.gone || say !== reach.say;
+    if (news) for (const old of [reach.say, gone && told]) if (old) live.untell(old);
+    Object.assign(reach, { gone, say });
+    view.models(reply);
+    if (say) live.ended();
+    if (news) view.reach();
     // once the models are there, ask now and then whether the server still is
     const settled = reply && (reply.state === 'ready' || reply.state === 'error');
-    timer = setTimeout(poll, broken && !sure ? 0 : settled || misses >= GONE ? 5000 : 1000);
+    timer = setTimeout(poll, broken && !sure ? 0 : settled || gone || deaf ? 5000 : 1000);
   }
 
   // The stream has broken: if the server does not answer now either, it is gone.
   function lost() {
+    if (!deaf) holdReload(() => { if (reach.gone) { there = true; poll(); } });
+    deaf = true;
     broken = true;
     poll();
   }

@@ -47,7 +47,7 @@ function makeStatus(host, store, live, replaying) {
   for (const node of [pill, pair]) node._tip = () => pairTip(shownPair(), shownSeed());
   pair.tabIndex = 0;
   pair.setAttribute('role', 'note');
-  let models = null, misses = 0, spoken = 0, spokenState = '', heard = 0, timer = 0, waitTimer = 0, againTimer = 0;
+  let models = null, spoken = 0, spokenState = '', heard = 0, timer = 0, waitTimer = 0, againTimer = 0;
   const patient = makePatience();
 
   // What stands beside figures of a recording says so, whatever it is about.
@@ -75,9 +75,7 @@ function makeStatus(host, store, live, replaying) {
     const f = live.facts(), loading = models && models.state === 'loading';
     if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
     const ended = f.state === 'finished' ? WHY[f.why] || '' : '';
-    if (misses >= GONE) {
-      return { state: 'offline', say: sentences(ended, 'The server cannot be reached. What is on screen still works; reload the page to run again.') };
-    }
+    if (reach.say) return { ...(reach.gone ? { state: 'offline' } : f), say: sentences(ended, reach.say) };
     // why it stopped comes first, whatever else there is to say
     if (f.state === 'finished') return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
     if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
@@ -111,9 +109,8 @@ function makeStatus(host, store, live, replaying) {
   }
 
   const api = {
-    models(reply, missed) {
+    models(reply) {
       if (reply) models = reply;
-      misses = missed;
       api.update();
     },
     update() {
@@ -126,8 +123,10 @@ function makeStatus(host, store, live, replaying) {
       line.classList.toggle('sv-long', (f.say || '').length > 110);
       const names = pairParts(shownPair(), shownSeed());
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
+      const held = document.activeElement === back;
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);
+      else if (held) document.getElementById('sv-play')?.focus(); // what is hidden would leave the focus nowhere
       track.hidden = f.state !== 'loading' && f.state !== 'measuring';
       if (!track.hidden) {
         const known = some(f.progress);

@@ -73,7 +73,15 @@ const view = {
   answered() { closeDrawer(); },
   baseline() { want('headline'); parts.charts.touch(); parts.charts.soon(); },
   detailed(i) { parts.card.detailed(i); },
-  models(reply, misses) { parts.status.models(reply, misses); },
+  models(reply) { parts.status.models(reply); },
+  reach() {
+    const step = store.last();
+    want('status');
+    parts.unheard.update();
+    if (!step) return;
+    parts.card.detailed(step.i); // why there are no candidates is told there
+    if (!reach.gone) live.details(step.i);
+  },
   all() { want('ribbon', 'headline', 'transport', 'card', 'status'); parts.charts.retheme(); },
 };
 
@@ -99,6 +107,7 @@ parts.charts = makeCharts(lower, store, () => performance.now() - widthAt > 200)
 parts.slow = makeSlow(parts.card.top, store, parts, live);
 
 parts.runs = makeRuns(parts.legend, root, store, live);
+parts.unheard = makeUnheard(live);
 
 // --- width in three sizes, by the component's own width (Gradio drops container queries from its style sheet)
 let width = 0;
@@ -121,8 +130,9 @@ mendDrawer();
 mendMenus();
 mendLists();
 mendHeadings();
+mendNotes();
 mendNumbers((words) => live.tell(words), live.untell);
-const pulse = makePulse(live, view);
+const pulse = makePulse(live, store, view);
 mendLostNote(pulse.lost);
 view.fresh();
 watch('value', () => live.receive(props.value));

@@ -41,6 +41,7 @@ SCRIPTS = (
     "runs.js",
     "live.js",
     "pulse.js",
+    "unheard.js",
     "mends.js",
     "numbers.js",
     "view.js",

@@ -119,6 +119,92 @@ def test_what_is_chosen_under_runs_gives_the_focus_back_to_its_button(visit, tmp
     assert "sv-runs-open" in visit.page.evaluate(HERE)
 
 
+MENU = """() => {
+    const menu = document.querySelector('#sv-whole-strategy input');
+    return [document.activeElement === menu, menu.getAttribute('aria-expanded'), menu.value];
+}"""
+
+
+def test_a_menu_of_a_study_keeps_the_focus_by_enter_and_is_closed_by_tab(visit):  # noqa: F811
+    visit.page.locator("#sv-lossless > .label-wrap").click()
+    visit.page.locator("#sv-whole-strategy input").focus()
+    visit.page.get_by_role("option", name="greedy", exact=True).wait_for()
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_timeout(300)
+    assert visit.page.evaluate(MENU) == [True, "false", "greedy"]
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.get_by_role("option", name="greedy", exact=True).wait_for()
+    visit.page.keyboard.press("Tab")
+    visit.until("() => !document.querySelector('#sv-whole-strategy .options')")
+    visit.page.wait_for_timeout(300)
+    assert visit.page.evaluate(MENU) == [False, "false", "greedy"]
+    assert visit.page.evaluate("() => document.activeElement.matches('.gr-accordion input')")
+    assert visit.page.locator("#sv-whole-strategy .options").count() == 0
+
+
+def test_what_is_typed_into_a_menu_opened_by_an_arrow_takes_the_place_of_its_entry(visit):  # noqa: F811
+    box = visit.page.locator("#sv-strategy input")
+    box.focus()
+    visit.page.get_by_role("option", name="sampling", exact=True).wait_for()
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.wait_for_timeout(100)
+    visit.page.keyboard.type("dyn")
+    assert box.input_value() == "dyn"
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.wait_for_timeout(100)
+    visit.page.keyboard.type("a")
+    assert box.input_value() == "dyna"  # what was typed is no entry, and goes on
+    visit.page.keyboard.press("Enter")
+    visit.until("() => document.querySelector('#sv-strategy input').value === 'dynamic tree'")
+
+
+NOTES = """() => [...document.querySelectorAll('#sv-side .sv-knob')].filter((knob) => {
+    const note = knob.querySelector('.info-text');
+    return note && getComputedStyle(note).visibility === 'visible';
+}).map((knob) => knob.id)"""
+
+
+def test_the_note_of_a_control_goes_by_escape_and_at_once_when_the_next_has_the_focus(visit):  # noqa: F811
+    visit.page.mouse.move(900, 600)
+    for name in ("k", "temperature"):
+        visit.page.locator(f"#sv-{name} input[type=number]").focus()
+        visit.until(f"(id) => JSON.stringify(({NOTES})()) === JSON.stringify([id])", f"sv-{name}")
+    at_once = f"() => {{ document.querySelector('#sv-k input[type=number]').focus(); return ({NOTES})(); }}"
+    assert "sv-temperature" not in visit.page.evaluate(at_once)
+    visit.until(f"() => ({NOTES})().includes('sv-k')")
+    visit.page.keyboard.press("Escape")
+    assert visit.page.evaluate(NOTES) == []
+    assert visit.page.evaluate("() => document.activeElement.closest('.sv-knob').id") == "sv-k"
+    visit.page.keyboard.press("Tab")  # to the slider of the same control
+    assert visit.page.evaluate(NOTES) == []
+    visit.page.locator("#sv-temperature input[type=number]").focus()
+    visit.page.locator("#sv-k input[type=number]").focus()
+    visit.until(f"() => ({NOTES})().includes('sv-k')")
+    visit.page.evaluate("() => document.activeElement.blur()")
+    visit.page.locator("#sv-k").hover()
+    visit.until(f"() => ({NOTES})().includes('sv-k')")
+    visit.page.keyboard.press("Escape")
+    assert visit.page.evaluate(NOTES) == []
+    visit.page.mouse.move(900, 600)
+    visit.page.locator("#sv-k").hover()
+    visit.until(f"() => ({NOTES})().includes('sv-k')")
+
+
+def test_the_way_back_gives_the_focus_to_play_when_it_goes(visit):  # noqa: F811
+    visit.steps_one_by_one(1)
+    visit.open("Models")
+    visit.write_in("target", "missing")
+    visit.press("step")
+    visit.wait_state("Not done")
+    back = visit.page.locator(".sv-back")
+    back.focus()
+    visit.page.keyboard.press("Enter")
+    back.wait_for(state="hidden")
+    visit.page.wait_for_timeout(200)
+    assert visit.page.evaluate("() => document.activeElement.id") == "sv-play"
+
+
 # ------------------------------------------------------------------------------------------------ what is not only seen
 
 

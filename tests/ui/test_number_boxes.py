@@ -88,6 +88,25 @@ def test_a_letter_in_a_box_changes_nothing(visit):  # noqa: F811
     assert visit.page.locator(RANGE).input_value() == "4"
 
 
+def test_a_comma_between_digits_is_a_point_and_never_left_out_in_silence(visit):  # noqa: F811
+    def typed(name, text, at_once=False):
+        visit.page.locator(f"#sv-{name} input[type=number]").click()
+        visit.page.keyboard.press("Control+a")
+        (visit.page.keyboard.insert_text if at_once else visit.page.keyboard.type)(text)
+        visit.page.keyboard.press("Tab")
+        return visit.page.locator(f"#sv-{name} input[type=range]").input_value()
+
+    assert float(typed("temperature", "1,5")) == 1.5
+    assert float(typed("temperature", "0,35", at_once=True)) == 0.35  # as what is pasted
+    assert visit.say().startswith("This is a recording")  # all of that was taken as it stands
+    assert typed("k", "1,5") == "2"
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('1.5 is not one of them')")
+    assert typed("k", "1,000") == "1"
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('1.000 is not one of them')")
+    visit.open("Length and template")
+    assert typed("max-new-tokens", "1,000", at_once=True) == "1000"  # thousands, as browsers read them
+
+
 def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):  # noqa: F811
     visit.open("Sampling and rule")
     seed = visit.page.locator("#sv-seed input, #sv-seed textarea")

@@ -1,0 +1,38 @@
+// What is pressed while the server is away, or Gradio deaf to the page, says so where it was pressed: the line on top may
+// be out of sight. One helper for all studies; what they show without a server is left alone.
+
+function makeUnheard(live) {
+  const line = el('p', 'sv-unheard');
+  line.setAttribute('role', 'status');
+  let study = null;
+
+  // Beside what was pressed last in a study, and there as long as it is true: that press may be how the page found out.
+  function update() {
+    if (!reach.say) {
+      line.remove();
+      setText(line, '');
+    } else if (study?.isConnected) {
+      if (line.parentNode !== study) {
+        setText(line, '');
+        const buttons = study.querySelectorAll(':scope > button');
+        if (buttons.length) buttons[buttons.length - 1].after(line);
+        else study.append(line);
+      }
+      setTimeout(() => setText(line, reach.say), 50); // in a place that a reader knows by now
+    }
+  }
+
+  function onClick(event) {
+    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
+    const button = event.target.closest?.('#sv-transport button, #sv-load, .gr-accordion button');
+    if (!button || button.closest('.html-container')) return;
+    const heading = button.matches('.label-wrap');
+    if (!button.closest('#sv-transport, #sv-side')) {
+      study = heading ? button.nextElementSibling : button.closest('.sv-study-row') || button.parentElement;
+      update();
+    } else if (!heading && reach.say) live.tell(reach.say, false, true);
+  }
+  document.addEventListener('click', onClick, true);
+
+  return { update };
+}
