@@ -116,7 +116,10 @@ def add(desk: Desk) -> None:
                 except StopIteration as end:
                     done: bool = end.value
                     break
-            yield ["Measured.", *drawn(trace, here=True)] if done else ["Stopped; nothing was changed.", *same]
+            if done:
+                yield ["Measured.", *drawn(trace, here=True)]
+            elif who not in going:  # else pressed again, and what is measured now has the word
+                yield ["Stopped; nothing was changed.", *same]
         except SpecvizError as error:
             yield [str(error), *same]
         finally:
