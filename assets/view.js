@@ -120,6 +120,7 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 mendDrawer();
 mendMenus();
 mendLists();
+mendSwipes();
 mendHeadings();
 mendNumbers((words) => live.tell(words), live.untell);
 const pulse = makePulse(live, view);

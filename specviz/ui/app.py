@@ -57,10 +57,11 @@ THEME = gr.themes.Base(
     body_text_color_subdued="*neutral_600",
     body_text_color_subdued_dark="*neutral_400",
 )
-# on a narrow screen Gradio's sidebar lies over the page: there it begins closed
-CLOSE_DRAWER_ON_PHONES = (
-    "() => { if (window.innerWidth < 769) document.querySelector('#sv-side.open .toggle-button')?.click(); }"
-)
+# on a narrow screen Gradio's sidebar lies over the page, and on a phone on its side it takes a third: there it begins closed
+CLOSE_DRAWER_ON_PHONES = """() => {
+    const phone = matchMedia('(max-width: 768px), (pointer: coarse) and (max-height: 500px)').matches;
+    if (phone) document.querySelector('#sv-side.open .toggle-button')?.click();
+}"""
 EXAMPLES = {preset.prompt: name for name, preset in PRESETS.items()}
 FOLLOW_PROMPT_JS = f"(prompt) => [({json.dumps(EXAMPLES)})[prompt] ?? {json.dumps(OWN_PROMPT)}]"
 LAUNCH: dict[str, Any] = {

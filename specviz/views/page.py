@@ -42,6 +42,7 @@ SCRIPTS = (
     "live.js",
     "pulse.js",
     "mends.js",
+    "touch.js",
     "numbers.js",
     "view.js",
 )
