@@ -129,6 +129,7 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 mendDrawer();
 mendMenus();
 mendLists();
+mendSwipes();
 mendHeadings();
 mendNotes();
 mendNumbers((words) => live.tell(words), live.untell);

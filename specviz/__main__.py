@@ -88,7 +88,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _model_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--target", default="default", help="catalogue name, hub id or folder")
+    parser.add_argument(
+        "--target", default="default", help="name of a pair or a model of the catalogue, hub id or folder"
+    )
     parser.add_argument("--draft", default=None, help="catalogue name, hub id or folder")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
@@ -178,7 +180,7 @@ def _models(args: argparse.Namespace) -> None:
     from specviz.models.catalogue import MODELS, PAIRS  # noqa: PLC0415
     from specviz.models.standing import standing  # noqa: PLC0415
 
-    print("Pairs (--target and --draft take the models' names; default is the first pair)\n")
+    print("Pairs (--target takes a pair's name; --target and --draft the models'; default is the first pair)\n")
     for pair in PAIRS.values():
         print(f"{pair.name}\n    {standing(pair).sentence}")
         if pair.note:

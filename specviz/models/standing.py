@@ -50,7 +50,8 @@ class Standing:
 
 
 def standing(pair: PairSource, dtype: str = "auto", device: str = "auto") -> Standing:
-    """How `pair` stands now, with the first of its targets that is here, else the first."""
+    """How `pair` stands now, with the target that asking for it by name would bring: the first that is here, else the
+    first (`fetching.locate_first`)."""
     target = next((name for name in pair.targets if cached(name)), pair.targets[0])
     sources = [MODELS[name] for name in dict.fromkeys((target, *([pair.draft] if pair.draft else [])))]
     absent = [source for source in sources if cached(source.name) is None]

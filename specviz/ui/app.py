@@ -57,10 +57,11 @@ THEME = gr.themes.Base(
     body_text_color_subdued="*neutral_600",
     body_text_color_subdued_dark="*neutral_400",
 )
-# on a narrow screen Gradio's sidebar lies over the page: there it begins closed
-CLOSE_DRAWER_ON_PHONES = (
-    "() => { if (window.innerWidth < 769) document.querySelector('#sv-side.open .toggle-button')?.click(); }"
-)
+# on a narrow screen Gradio's sidebar lies over the page, and on a phone on its side it takes a third: there it begins closed
+CLOSE_DRAWER_ON_PHONES = """() => {
+    const phone = matchMedia('(max-width: 768px), (pointer: coarse) and (max-height: 500px)').matches;
+    if (phone) document.querySelector('#sv-side.open .toggle-button')?.click();
+}"""
 EXAMPLES = {preset.prompt: name for name, preset in PRESETS.items()}
 FOLLOW_PROMPT_JS = f"(prompt) => [({json.dumps(EXAMPLES)})[prompt] ?? {json.dumps(OWN_PROMPT)}]"
 LAUNCH: dict[str, Any] = {
@@ -222,6 +223,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         long: dict[str, Any] = {
             "concurrency_id": "decode",
             "concurrency_limit": ACTIVE_RUNS,
+            "trigger_mode": "multiple",  # the latest press counts: "once" drops those that come before the answer's end
             "show_progress": "hidden",
             "api_visibility": "private",
         }
@@ -231,15 +233,16 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         keep = panel.keep_js()
         # values as the browser has them: Gradio's own checks answer an emptied box with a traceback, and ours with a sentence
         as_typed: dict[str, Any] = {"preprocess": False}
-        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **as_typed, **long)
+        pressed: dict[str, Any] = {**as_typed, **long}
+        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **pressed)
         step = driven(lambda v: drivers.play(v, 1))
-        step_button.click(step, widgets, view, js=keep, trigger_mode="multiple", **as_typed, **long)
-        alone_button.click(driven(drivers.measure), widgets, view, **as_typed, **long)
-        load_button.click(driven(drivers.load), widgets, view, **as_typed, **long)
+        step_button.click(step, widgets, view, js=keep, **pressed)
+        alone_button.click(driven(drivers.measure), widgets, view, **pressed)
+        load_button.click(driven(drivers.load), widgets, view, **pressed)
         models = [values["target"], values["draft"]]
         # change, here and of the examples: a menu's input comes whenever it loses the focus, changed or not
         chosen = [*models, pair, view]
-        pair.change(choose_pair, [pair, *widgets], chosen, trigger_mode="multiple", **as_typed, **long)
+        pair.change(choose_pair, [pair, *widgets], chosen, **pressed)
         for model in models:
             model.input(own_pair, models, pair, **quick)
         pause_button.click(pause, None, None, **quick)

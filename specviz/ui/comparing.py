@@ -68,6 +68,8 @@ class Comparing:
             raise SettingsError("Choose at least one strategy to compare with the target alone.")
         loading = self.shelf.again(key_of(visitor))
         while not loading.done.wait(0.2):
+            if visitor.comparing != me:
+                return (yield Seen("Stopped."))
             yield Seen(loading.say)
         pair = loading.arrived()
         fits, refused = sorted_by_fit(pair, strategies)

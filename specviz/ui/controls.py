@@ -135,14 +135,21 @@ def pair_menu() -> gr.Dropdown:
 
 
 def models_of(pair: str) -> tuple[str, str]:
-    """What target and draft menu show for a pair of the catalogue."""
+    """What target and draft menu show for a pair of the catalogue.
+
+    A pair with several sources of its target goes by its own name: which of them is to be had, the loader finds out.
+    """
     if pair == catalogue.DEFAULT_PAIR:
         return DEFAULT_PAIR, ""
+    if len(PAIRS[pair].targets) > 1:
+        return pair, ""
     return PAIRS[pair].targets[0], PAIRS[pair].draft or ""
 
 
 def pair_of(target: str, draft: str) -> str:
     """The catalogue's pair that these two are, or "own choice"."""
+    if target in PAIRS and draft in ("", PAIRS[target].draft):
+        return target
     return next((name for name in PAIRS if models_of(name) == (target, draft)), OWN_PAIR)
 
 

@@ -38,6 +38,7 @@ SPEEDS: dict[str, float] = {
     "full speed": float("inf"),
 }
 THESE = "The run has these models already and goes on with them."
+ALONE_ALREADY = "The target alone is being measured already; Pause ends it."
 TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 
@@ -52,15 +53,19 @@ class Drivers:
 
     def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
         """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
+        doing, run = "step" if limit != float("inf") else "play", visitor.run
+        same = run is not None and not run.stop and visitor.made_from == visitor.origin
+        if doing == "play" and same and visitor.at_it("play"):
+            return iter(())  # pressed twice: it plays what the controls say
         # Step pressed again while a step is made is another step, not another driver
-        in_a_row = limit != float("inf") and visitor.stepping
-        me = visitor.driver if in_a_row else visitor.claim()
-        visitor.stepping = limit != float("inf")
+        me = visitor.driver if doing == visitor.doing == "step" else visitor.claim(doing)
         return self._hold(visitor, me, lambda me: self._steps(visitor, me, limit))
 
     def measure(self, visitor: Visitor) -> Iterator[str]:
         """The target alone on the run's prompt and settings, compared with the run so far."""
-        return self._hold(visitor, visitor.claim(), lambda me: self._alone(visitor, me))
+        if visitor.at_it("measure"):
+            return iter([wire.pack(message(visitor, {"m": "note", "say": ALONE_ALREADY, "passes": True}))])
+        return self._hold(visitor, visitor.claim("measure"), lambda me: self._alone(visitor, me))
 
     def load(self, visitor: Visitor) -> Iterator[str]:
         """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LIMIT = 2
 RETRY_S = 30
+BEGUN = "Loading the models …"
 FAULT = (
     "Loading failed for a fault of this program or of the model's files, which the console names; choose other models."
 )
@@ -36,7 +37,7 @@ class Loading:
     """State of one pair. `progress` 0…1 or None where it cannot be told."""
 
     state: Literal["loading", "ready", "error"] = "loading"
-    say: str = "Loading the models …"
+    say: str = BEGUN
     progress: float | None = None
     pair: Pair | None = None
     ended: float = 0.0
@@ -102,7 +103,10 @@ class Shelf:
         def progress(fraction: float | None, sentence: str) -> None:
             entry.progress, entry.say = fraction, sentence
 
+        if self._one_at_a_time.locked():
+            entry.say = "Other models are being loaded; these come next …"
         with self._one_at_a_time:
+            entry.say = BEGUN
             self._make_room(key)
             target, draft, dtype = key
             try:

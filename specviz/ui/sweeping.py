@@ -93,6 +93,8 @@ class Sweeping:
         cells_of(visitor, choice)  # what is wrong with the choice is told before anything is loaded for it
         loading = self.shelf.again(key_of(visitor))
         while not loading.done.wait(0.2):
+            if swept.claims != me:
+                return (yield Seen(view.progress(0, 0, 0, "Stopped.")))
             yield Seen(view.progress(0, 0, 0, loading.say))
         pair = loading.arrived()
         fits, refused = sorted_by_fit(pair, choice.strategies)

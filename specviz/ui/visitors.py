@@ -43,6 +43,7 @@ class Visitor:
     are never two drivers on one run and Pause takes effect within one step. `holder`: the number of who drives now;
     `taken`: the number under which another tab took the run over, 0 if none did; `fetching`: the driver waits for models;
     `emptied`: the number of the last Reset, of whoever drove before which nothing is told any more.
+    `doing`: what the last claim was for, "step", "play" or "measure", or empty. `begun`: the last press of each study's button.
     `comparing` counts comparisons begun and stopped, likewise; `swept`: sweeps, with what they found. `unfolded`: studies
     that are open on the page. `turns`: how many turns its driver took.
     """
@@ -53,7 +54,7 @@ class Visitor:
     made_from: tuple[Any, ...] = ()
     drawn_seed: int = field(default_factory=lambda: secrets.randbelow(2**31))
     driver: int = 0
-    stepping: bool = False
+    doing: str = ""
     holder: int = 0
     taken: int = 0
     fetching: bool = False
@@ -62,6 +63,7 @@ class Visitor:
     turns: int = 0
     swept: Swept = field(default_factory=Swept)
     unfolded: set[str] = field(default_factory=set)
+    begun: dict[str, object] = field(default_factory=dict)
     # target, draft and dtype as typed: what was loaded last; at first the default pair
     worked: tuple[str, str, str] = ("default", "", "auto")
     seen: float = field(default_factory=time.monotonic)
@@ -70,16 +72,20 @@ class Visitor:
     # so that a tab whose run another took over and who is a new visitor now goes on with higher numbers
     seq: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
 
-    def claim(self) -> int:
+    def claim(self, doing: str = "") -> int:
         """Take over driving; whoever drove before stops before its next step."""
         self.driver += 1
-        self.stepping = False
+        self.doing = doing
         return self.driver
 
     @property
     def driven(self) -> bool:
         """Whether somebody drives the run and goes on doing so."""
         return self.busy.locked() and self.holder == self.driver
+
+    def at_it(self, doing: str) -> bool:
+        """Whether the run is driven for this already, and nobody waits for models first."""
+        return self.driven and self.doing == doing and not self.fetching
 
     def settings(self) -> RunSettings:
         """The controls as they stand now. Raises SettingsError."""

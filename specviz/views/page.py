@@ -43,6 +43,7 @@ SCRIPTS = (
     "pulse.js",
     "unheard.js",
     "mends.js",
+    "touch.js",
     "numbers.js",
     "view.js",
 )

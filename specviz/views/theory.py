@@ -104,7 +104,7 @@ def figure(curve: Curve) -> go.Figure:
 def told(curve: Curve, whose: str, example: bool = False) -> Html:
     """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from.
 
-    `example`: the values are nobody's, or too few were tested, so that comes first and nothing is said in bold.
+    `example`: the values are nobody's, or too few were tested, which `whose` says above the curve: nothing is in bold.
     """
     needed = break_even_alpha(curve.c, curve.v, short=curve.short)
     line = "" if needed is None else f"Some K pays from α = {apart(needed, curve.alpha)} on."
@@ -114,8 +114,13 @@ def told(curve: Curve, whose: str, example: bool = False) -> Html:
             f" {ended_early(curve.short):.0%} of the steps ended their draft early, which is taken to be so at every K."
         )
     if example:
-        return room(says(Html(f"{html(whose)} {html(values)} For those: {html(curve.verdict())} {html(line)}")))
+        return room(says(Html(f"{html(values)} For those: {html(curve.verdict())} {html(line)}")))
     return room(says(Html(f"<strong>{html(curve.verdict())}</strong> {html(line)} {html(whose)} {html(values)}")))
+
+
+def warned(sentence: str) -> Html:
+    """What must be known before the curve is looked at."""
+    return room(says(sentence))
 
 
 def findings(found: Pace, badge: Html = _NONE) -> Html:

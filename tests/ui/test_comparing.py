@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 
 import pytest
 
@@ -44,6 +45,16 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
     for strip in re.findall(r'class="sv-strip".*?</div>', table):
         passes = int(re.search(r"in (\d+) pass(?:es)? ", strip)[1])
         assert strip.count("<i ") == 30 and strip.count("sv-seam") == passes
+
+
+def test_stop_is_heard_while_the_models_load():
+    gate = threading.Event()
+    comparing, someone = Comparing(Shelf(lambda *args, **more: gate.wait(20)), Turns()), visitor()
+    drive = comparing.compare(someone, ["greedy"])
+    next(drive)
+    someone.comparing += 1
+    assert [seen.say for seen in drive] == ["Stopped."]
+    gate.set()
 
 
 def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):

@@ -15,7 +15,7 @@ from specviz.drafting.greedy import Greedy
 from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
 from specviz.trace import Trace
-from specviz.ui.drive import THESE, Drivers
+from specviz.ui.drive import ALONE_ALREADY, THESE, Drivers
 from specviz.ui.lookups import Lookups
 from specviz.ui.outlook import coming
 from specviz.ui.panel import take
@@ -117,6 +117,46 @@ def test_a_load_of_the_models_that_a_run_has_lets_it_go_on(drivers):
     drive.close()
     someone.values["target"] = "ctx_t"  # others are loaded, and the run rests
     assert told(drivers.load(someone))[-1]["say"] == "The models are ready; press Play."
+
+
+def test_play_and_measure_pressed_twice_break_nothing_off(drivers):
+    someone = visitor(max_new_tokens=100)
+    drive = drivers.play(someone, float("inf"))
+    while not steps_of(told([next(drive)])):
+        pass
+    claims, run = someone.driver, someone.run
+    again = drivers.play(someone, float("inf"))
+    assert someone.driver == claims and told(again) == []
+    someone.values["prompt"] = "w3"  # now it asks for another run
+    second = drivers.play(someone, float("inf"))
+    assert someone.driver == claims + 1
+    told(drive)
+    assert told(second)[-1]["state"] == "finished" and someone.run is not run
+    alone = drivers.measure(someone)
+    next(alone)
+    claims, again = someone.driver, drivers.measure(someone)
+    assert someone.driver == claims and [m["say"] for m in told(again)] == [ALONE_ALREADY]
+    told(alone)
+    assert someone.run.baseline is not None
+
+
+def test_of_two_loads_the_later_is_answered_and_told_what_it_waits_for():
+    gate = threading.Event()
+
+    def slow(target, draft, dtype="auto", progress=None):
+        progress(None, f"Fetching {target} …")
+        assert target != "target12" or gate.wait(20)
+        return tiny_pair("target12")
+
+    drivers, someone = Drivers(Shelf(slow), Turns()), visitor(draft="")
+    first = drivers.load(someone)
+    next(first)
+    someone.values["target"] = "other"
+    second = drivers.load(someone)
+    assert told(first) == []
+    assert told([next(second)])[0]["say"] == "Other models are being loaded; these come next …"
+    gate.set()
+    assert told(second)[-1]["state"] == "ready" and someone.worked[0] == "other"
 
 
 def test_a_closed_tab_frees_the_run(drivers):

@@ -113,8 +113,8 @@ def test_a_handful_of_tests_makes_no_best_k(shelf):
     table = look(trace, shelf, Turns())
     assert "too few to go by" in table and "<b>best to expect" not in table
     own = Own.of(pace(trace))
-    told = own.told(own.curve(own.sliders))
-    assert "too few to go by" in told and "<strong>" not in told
+    shown = own.curve(own.sliders)
+    assert "too few to go by" in own.warning(shown) and "<strong>" not in own.told(shown)
 
 
 def test_the_pair_of_the_run_must_be_in_memory():

@@ -84,7 +84,9 @@ def test_after_a_live_run_both_studies_are_about_it_and_costs_are_measured_on_re
     _, total = visit.place()
     wait_words(visit, "sv-numbers-drawn", f"{total} target passes")
     wait_words(visit, "sv-why-found", "press Measure target alone")
-    assert "An example" in words(visit, "sv-why-verdict")
+    assert "An example" in words(visit, "sv-why-warned")
+    above, curve = (visit.page.locator(f"#sv-why-{part}").bounding_box() for part in ("warned", "curve"))
+    assert above["y"] + above["height"] <= curve["y"]
     visit.page.locator("#sv-why-measure").click()
     wait_words(visit, "sv-why-says", "Measured.")
     wait_words(visit, "sv-why-verdict", "own values.")

@@ -142,7 +142,7 @@ def test_in_large_type_the_newest_line_and_the_scrub_bar_stand_above_the_bar(pho
     assert sorted(rows) == [2, 3] and overflow(visit) <= 0
 
 
-SMALL = """(least) => [...document.querySelectorAll('button, summary, input[type=number], input[type=checkbox]')]
+SMALL = """(least) => [...document.querySelectorAll('button, summary, input:is([type=number], [type=range], [type=checkbox])')]
     .filter((node) => node.getClientRects().length && !node.closest('footer, .sv-lanes'))
     .map((node) => [node, (node.type === 'checkbox' ? node.closest('label') : node).getBoundingClientRect()])
     .filter(([, box]) => box.width < least - 0.1 || box.height < least - 0.1)

@@ -1,6 +1,7 @@
 """Studies look at the run that is on screen: a live one, a recording, an opened file; whatever else is one sentence."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,3 +53,11 @@ def test_only_the_files_opened_last_are_kept(desk):
     with pytest.raises(SpecvizError, match="open it again"):
         desk.files.kept(ids[0])
     assert desk.files.kept(ids[-1]).steps
+
+
+def test_of_two_presses_of_a_button_the_later_has_the_last_word(desk):
+    request, other = SimpleNamespace(session_hash="a"), SimpleNamespace(session_hash="b")
+    first, neighbour = desk.latest(request, "go", "123"), desk.latest(other, "go", "xyz")
+    assert next(first) == "1" and next(neighbour) == "x"
+    second = desk.latest(request, "go", "456")
+    assert next(second) == "4" and list(first) == [] and "".join(second) == "56" and "".join(neighbour) == "yz"

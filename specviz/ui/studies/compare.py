@@ -38,7 +38,7 @@ def add(desk: Desk) -> None:
         )
 
     def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str, str]]:
-        yield from comparing.compare(desk.settled(request, raw), chosen)
+        yield from desk.latest(request, "compare", comparing.compare(desk.settled(request, raw), chosen))
 
     def end(request: gr.Request) -> None:
         desk.visitor(request).comparing += 1

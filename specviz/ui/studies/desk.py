@@ -12,9 +12,9 @@ screen whenever it is opened, whenever that run comes to rest, and when asked::
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import gradio as gr
 
@@ -30,13 +30,14 @@ from specviz.ui.visitors import Visitor, Visitors
 
 SHOWN_JS = "(_, ...rest) => [document.querySelector('#sv-view .sv-root')?.dataset.shown ?? '', ...rest]"
 """Puts what is on screen into the first input; the browser alone knows (`assets/live.js`)."""
+Seen = TypeVar("Seen")
 NOTHING = "There is no run on screen yet; press Play, or choose a recording under Runs."
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
     """Bound to one app. `measuring`: α, c and v of a run, the one source for all studies; `panel`: all controls; `quick`,
-    `long`: keywords of events that answer at once or stream."""
+    `long`: keywords of events that answer at once or stream; of the latter the latest press counts (`latest`)."""
 
     visitors: Visitors
     shelf: Shelf
@@ -57,6 +58,15 @@ class Desk:
         visitor = self.visitor(request)
         take(visitor, dict(zip(self.panel.names, raw, strict=True)))
         return visitor
+
+    def latest(self, request: gr.Request, button: str, work: Iterable[Seen]) -> Iterator[Seen]:
+        """What `work` gives, until the same visitor presses `button` anew: the later press has the last word."""
+        begun, me = self.visitor(request).begun, object()
+        begun[button] = me
+        for seen in work:
+            if begun[button] is not me:
+                return
+            yield seen
 
     def on_screen(self, shown: str) -> Trace:
         """The run or recording that the browser shows (`SHOWN_JS`), as far as it has come. Raises SpecvizError."""

@@ -93,11 +93,12 @@ def add(desk: Desk) -> None:
         except SpecvizError as error:
             return [gr.update(), words(str(error))]
 
-    def replay(shown: str, *asked: Any) -> Iterator[tuple[str, str]]:
-        yield from _told(lambda: metering.replayed(desk.on_screen(shown), *asked))
+    def replay(request: gr.Request, shown: str, *asked: Any) -> Iterator[tuple[str, str]]:
+        work = _told(lambda: metering.replayed(desk.on_screen(shown), *asked))
+        yield from desk.latest(request, "replay", work)
 
-    def count(*asked: Any) -> Iterator[tuple[str, str]]:
-        yield from _told(lambda: metering.counted(desk.turns, *asked))
+    def count(request: gr.Request, *asked: Any) -> Iterator[tuple[str, str]]:
+        yield from desk.latest(request, "count", _told(lambda: metering.counted(desk.turns, *asked)))
 
     hidden = gr.Textbox(visible=False)
     desk.looks(unfolded, again, find, [step, place, where], say=says)

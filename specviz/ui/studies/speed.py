@@ -34,6 +34,7 @@ def add(desk: Desk) -> None:
             stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
             say = gr.Markdown("", elem_id="sv-why-says")
         found = gr.HTML("", elem_id="sv-why-found", padding=False)
+        warned = gr.HTML("", elem_id="sv-why-warned", padding=False)
         curve = gr.HTML(
             "",
             html_template=page.PICTURE_TEMPLATE,
@@ -72,7 +73,7 @@ def add(desk: Desk) -> None:
             )
         facts = gr.Textbox("", visible=False)
     hidden = gr.Textbox(visible=False)
-    outputs = [found, curve, verdict, *sliders, explained, strip, first, facts]
+    outputs = [found, warned, curve, verdict, *sliders, explained, strip, first, facts]
 
     def drawn(trace: Any, here: bool = False) -> list[Any]:
         known = measuring.known(trace, here)
@@ -80,6 +81,7 @@ def add(desk: Desk) -> None:
         shown = own.curve(own.sliders)
         return [
             theory.findings(known, changed(trace)),
+            own.warning(shown),
             theory.picture(shown),
             own.told(shown),
             *own.sliders,
@@ -89,10 +91,10 @@ def add(desk: Desk) -> None:
             own.packed(),
         ]
 
-    def move(packed: str, alpha: float, c: float, slope: float) -> tuple[str, str]:
+    def move(packed: str, alpha: float, c: float, slope: float) -> tuple[str, str, str]:
         own = Own.unpacked(packed)
         shown = own.curve((alpha, c, slope))
-        return theory.picture(shown), own.told(shown)
+        return own.warning(shown), theory.picture(shown), own.told(shown)
 
     def restore(packed: str) -> tuple[float, ...]:
         return Own.unpacked(packed).sliders
@@ -116,7 +118,10 @@ def add(desk: Desk) -> None:
                 except StopIteration as end:
                     done: bool = end.value
                     break
-            yield ["Measured.", *drawn(trace, here=True)] if done else ["Stopped; nothing was changed.", *same]
+            if done:
+                yield ["Measured.", *drawn(trace, here=True)]
+            elif who not in going:  # else pressed again, and what is measured now has the word
+                yield ["Stopped; nothing was changed.", *same]
         except SpecvizError as error:
             yield [str(error), *same]
         finally:
@@ -128,7 +133,7 @@ def add(desk: Desk) -> None:
 
     desk.looks(unfolded, again, drawn, outputs, say)
     for slider in sliders:
-        slider.change(move, [facts, *sliders], [curve, verdict], trigger_mode="always_last", **desk.quick)
+        slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **desk.quick)
     back.click(restore, facts, sliders, **desk.quick)
     first.change(from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **desk.quick)
     measure.click(costs, [hidden, *desk.panel.widgets], [say, *outputs], js=SHOWN_JS, **desk.long)
@@ -182,16 +187,23 @@ class Own:
             return Curve(alpha, c, v, short, self.known["reach"], points)
         return Curve(at[0], at[1], _line(at[2]), short, None, points)
 
+    def warning(self, shown: Curve) -> str:
+        """For above the curve: that its values are nobody's, or to be taken with care; nothing where they are not."""
+        if sentence := self._doubt(shown):
+            return theory.warned(sentence)
+        return ""
+
     def told(self, shown: Curve) -> str:
-        """The verdict, and whose values these are."""
+        """The verdict, and whose values these are where no `warning` says it."""
         whose = "The run's own values." if shown.reach is not None else "Values of the sliders."
+        return theory.told(shown, whose, example=bool(self._doubt(shown)))
+
+    def _doubt(self, shown: Curve) -> str:
         if not self.known or "exact" not in self.known:
-            whose = "An example, not this run, whose own values are not all measured:"
-            return theory.told(shown, whose, example=True)
+            return "An example, not this run, whose own values are not all measured."
         if shown.reach is not None and self.known["tested"] < TESTED:
-            whose = f"The run's own values, but only {self.known['tested']} tokens were tested, too few to go by:"
-            return theory.told(shown, whose, example=True)
-        return theory.told(shown, whose)
+            return f"The run's own values, but only {self.known['tested']} tokens were tested, too few to go by."
+        return ""
 
     def packed(self) -> str:
         """For the page to carry."""

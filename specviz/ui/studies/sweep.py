@@ -64,7 +64,8 @@ def add(desk: Desk) -> None:
     chosen: list[Any] = [strategies, ks, temperatures, prompts, tokens]
 
     def sweep(request: gr.Request, *raw: Any) -> Iterator[tuple[str, str, str]]:
-        yield from sweeping.sweep(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
+        work = sweeping.sweep(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
+        yield from desk.latest(request, "sweep", work)
 
     def planned(request: gr.Request, *raw: Any) -> str:
         return sweeping.plan(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
