@@ -52,7 +52,8 @@ function mendMenus() {
   function selectChosen(menu, opened) {
     if (document.activeElement !== menu) return; // a key that chose came first, and selecting would bring the focus back
     const chosen = menu.closest('.block')?.querySelector('[role=option][aria-selected=true]');
-    if (opened || chosen?.getAttribute('aria-label') === menu.value) menu.select();
+    // backwards: of a long entry its beginning is in sight
+    if (opened || chosen?.getAttribute('aria-label') === menu.value) menu.setSelectionRange(0, menu.value.length, 'backward');
   }
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
@@ -92,10 +93,25 @@ function mendLists() {
   }).observe(side, { subtree: true, attributes: true, attributeFilter: ['aria-expanded'] });
 }
 
-// A control's note goes by Escape, until focus or pointer come to that control again. A menu's list goes first.
+// A control's note stands beside it, wherever its column is scrolled to; it goes by Escape, until focus or pointer come to that control again. A menu's list goes first.
 function mendNotes() {
   const side = document.getElementById('sv-side'), sent = 'data-sent-away';
   if (!side) return;
+  function place() {
+    for (const knob of side.querySelectorAll('.sv-knob:is(:hover, :focus-within)')) {
+      const note = knob.querySelector('.info-text');
+      if (!note || getComputedStyle(note).position !== 'fixed') continue;
+      const lowest = innerHeight - note.offsetHeight - 8;
+      note.style.top = Math.max(8, Math.min(knob.getBoundingClientRect().top + 4, lowest)) + 'px';
+    }
+  }
+  // a finger on the words of a menu opens nothing and focuses nothing
+  side.addEventListener('click', (event) => {
+    const knob = event.target.closest('[data-testid=block-info]')?.closest('.sv-knob');
+    for (const other of side.querySelectorAll('[data-noted]')) if (other !== knob) other.removeAttribute('data-noted');
+    knob?.toggleAttribute('data-noted');
+  });
+  for (const kind of ['pointerover', 'focusin', 'scroll']) side.addEventListener(kind, place, { capture: true, passive: true });
   document.addEventListener('keydown', function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
     if (event.key !== 'Escape' || event.target.closest?.('[role=combobox][aria-expanded=true]')) return;

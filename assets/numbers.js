@@ -7,14 +7,16 @@
 function allowed(text, low, high, step) {
   const value = Number(text);
   if (String(text).trim() === '' || !Number.isFinite(value)) return null;
-  const near = low + Math.round((value - low) / step) * step;
+  const from = Number.isFinite(low) ? low : 0, near = from + Math.round((value - from) / step) * step;
   return Number(Math.min(high, Math.max(low, near)).toFixed(6));
 }
 
 function mendNumbers(tell, untell) {
   const kept = new WeakMap(), said = new WeakMap();
-  const boxOf = (event) => (event.target.matches?.('#sv-side .sv-knob input[type=number]') ? event.target : null);
-  const found = (box) => allowed(box.value, Number(box.min), Number(box.max), Number(box.step) || 1);
+  const boxOf = (event) => (event.target.matches?.('input[type=number]') ? event.target : null);
+  const blockOf = (node) => node.closest('.sv-knob, .block');
+  const low = (box) => (box.min === '' ? -Infinity : Number(box.min)), high = (box) => (box.max === '' ? Infinity : Number(box.max));
+  const found = (box) => allowed(box.value, low(box), high(box), Number(box.step) || 1);
   // “1.000” is hardly meant as 1 where only whole numbers can be
   const whole = (box) => box.value !== '' && found(box) === Number(box.value) && !(Number.isInteger(Number(box.step)) && box.value.includes('.'));
 
@@ -26,10 +28,11 @@ function mendNumbers(tell, untell) {
   // A slider shows no other number than its box.
   function settle(box) {
     if (whole(box)) return;
-    const typed = box.value, name = box.closest('.sv-knob').querySelector('[data-testid=block-info]')?.textContent.trim();
+    const typed = box.value, name = blockOf(box)?.querySelector('[data-testid=block-info]')?.textContent.trim();
     put(box, found(box) ?? kept.get(box) ?? box.min);
     const what = typed === '' ? 'what was typed is no number' : typed + ' is not one of them';
-    said.set(box, (name || 'This') + ' goes from ' + box.min + ' to ' + box.max + (box.step === '1' ? ' in whole numbers' : '') +
+    const range = ' goes from ' + box.min + (box.max === '' ? ' on' : ' to ' + box.max);
+    said.set(box, (name || 'This') + range + (box.step === '1' ? ' in whole numbers' : '') +
       '; ' + what + ', so it stands at ' + box.value + '.');
     tell(said.get(box));
   }
@@ -60,8 +63,8 @@ function mendNumbers(tell, untell) {
       for (const kind of KINDS) document.removeEventListener(kind, onEvent, true);
       return;
     }
-    const slider = event.type === 'input' && event.target.matches?.('#sv-side .sv-knob input[type=range]');
-    const box = slider ? event.target.closest('.sv-knob').querySelector('input[type=number]') : boxOf(event);
+    const slider = event.type === 'input' && event.target.matches?.('.slider_input_container input[type=range]');
+    const box = slider ? blockOf(event.target)?.querySelector('input[type=number]') : boxOf(event);
     if (!box) return;
     if (slider) fine(box);
     else if (event.type === 'focusin') { if (whole(box)) kept.set(box, box.value); }

@@ -136,8 +136,8 @@ function makeSlow(host, store, parts, live) {
     if (store.last() === told.step) parts.card.settle();
     for (const group of parts.ribbon.groups(told.step.i)) tellGroup(group, told, null);
     offerIt();
-    // a hidden button must not keep the focus
-    if (focused && !offer.hidden) offer.focus();
+    // a hidden button must not keep the focus, nor leave it nowhere: there Space would be the page's own key
+    if (focused) (offer.hidden ? root.querySelector('.sv-scrub input') : offer)?.focus();
   }
 
   function skip(event) {

@@ -153,18 +153,21 @@ def _summary(trace: Any) -> None:
     from specviz.baseline import verdict  # noqa: PLC0415
     from specviz.metrics import count  # noqa: PLC0415
     from specviz.metrics.summary import summary  # noqa: PLC0415
+    from specviz.views.study import counted  # noqa: PLC0415
 
     counts, found = count(trace.steps), summary(trace)
     print(f"\n{trace.text}\n")
     print("  ".join(f"{mark} {fate}" for fate, mark in MARKS.items()))
-    print(f"{counts.emitted} tokens in {counts.steps} target passes, stopped by {trace.stop}")
+    print(
+        f"{counted(counts.emitted, 'token')} in {counted(counts.steps, 'target pass', 'target passes')}, stopped by {trace.stop}"
+    )
     if found["lossless"] is False:
         print("not lossless: a rule of this run changes the output")
     print(f"acceptance rate (of tested) {counts.acceptance_rate}; of drafted {counts.drafted_share}")
     if found["tokens_per_s"]:
         # acceptance alone says little: whoever drafts one sure token a pass has a rate of 1
         drafted = counts.mean_draft_length
-        print(f"drafted {drafted} a pass; block efficiency {counts.block_efficiency} tokens a pass")
+        print(f"drafted {drafted} a pass; block efficiency, tokens a pass: {counts.block_efficiency}")
         print(f"{found['tokens_per_s']:.1f} tokens/s")
     for name, costs in trace.costs.items():
         v = ", ".join(f"v({places - 1}) {ratio:.2f}" for places, ratio in costs.verify_cost)

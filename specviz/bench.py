@@ -29,6 +29,7 @@ from specviz.models.describe import describe
 from specviz.settings import RunSettings
 from specviz.ui.presets import PRESETS
 from specviz.views.lineup import svg
+from specviz.views.study import counted
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -82,11 +83,11 @@ def bench(
     chosen = list(PRESETS.items())[:prompts]
     texts = {name: codec.encode(p.prompt, p.chat and bool(codec.has_chat_template)) for name, p in chosen}
     machine = _machine(pair)
-    print(", ".join(f"{key} {value}" for key, value in machine.items() if value is not None))
+    print(", ".join(f"{key} {value}" for key, value in machine.items() if value not in (None, "")))
     strategy = "greedy" if pair.draft else "prompt lookup"
     rivals = {k: _against_transformers(pair, texts, strategy, k, tokens, rounds) for k in ks if rounds}
     settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens, draft_length=draft_length)
-    how = f"temperature {temperature:g}, {tokens} tokens, {len(texts)} prompts, draft length {draft_length}"
+    how = f"temperature {temperature:g}, {tokens} tokens, {counted(len(texts), 'prompt')}, draft length {draft_length}"
     print(f"\nStrategies at {how}, taking turns")
     found = lineup(pair, texts, settings, fitting(pair) if strategies is None else strategies, ks)
     for k, rival in rivals.items():

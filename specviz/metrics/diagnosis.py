@@ -71,14 +71,19 @@ def headline(found: Pace) -> str:
     """Slower or faster than the target alone, as measured; or that it was not measured."""
     point = found.main()
     if not found.strategy:
-        return "Nothing was drafted: this is the target alone."
+        if found.whole is None:
+            return "Nothing was drafted: this is the target alone."
+        gap = abs(found.whole - 1) > NOTABLE
+        rest = " What is not 1 is the machine, which was not equally quick both times; measure again." * gap
+        return f"{'⚠ ' * gap}Nothing was drafted: this is the target alone, measured at {found.whole:.2f}× of itself.{rest}"
     if point is None:
         return "Whether it is faster than the target alone is not measured yet: press Measure target alone."
     slower = point.speed_up < 1
     word = "Slower than" if slower else "Faster than" if point.speed_up > 1 else "As fast as"
     at = f"drafts {point.k:.1f} deep on average" if point.adaptive else f"K = {point.k:g}"
     steps = "1 step" if point.steps == 1 else f"{point.steps} steps"
-    measured = f"{point.speed_up:.2f}× measured ({point.tokens} tokens in {steps}, {at})"
+    tokens = "1 token" if point.tokens == 1 else f"{point.tokens} tokens"
+    measured = f"{point.speed_up:.2f}× measured ({tokens} in {steps}, {at})"
     if reason := found.doubt():
         return f"⚠ {measured}: not to be trusted. {reason}"
     whole = found.whole
@@ -237,7 +242,8 @@ def _overhead(found: Pace) -> list[Finding]:
         Finding(
             "overhead",
             "Slower than its own costs explain",
-            f"By α, c and v {parts.measured / parts.overhead:.2f}× was to be expected, {parts.measured:.2f}× was measured.",
+            f"By α at each place, c and v {parts.measured / parts.overhead:.2f}× was to be expected, "
+            f"{parts.measured:.2f}× was measured.",
             "The loop around the models takes time of its own, and the machine may have been busy with something else "
             "meanwhile: measure again when it is quiet.",
             1 - parts.overhead,

@@ -17,7 +17,7 @@ from statistics import mean, median
 
 from specviz.metrics.rates import Rate, count
 from specviz.metrics.theory import Breakdown, Short, Theory, VerifyCost, breakdown, interpolated
-from specviz.metrics.trust import ENOUGH, beyond, too_good, uneven
+from specviz.metrics.trust import ENOUGH, beyond, disturbed, too_good, uneven
 from specviz.records import Costs, StepRecord
 from specviz.trace import Trace
 
@@ -50,8 +50,8 @@ class Pace:
     `idle`: steps that were asked to draft and found nothing, of the `steps` that had room for a draft. `short`: drafts
     that ended before their K for another reason than being told to, the idle ones and those without room among them, as
     shares of all steps. `noisy`: (depth, ratio) where v came out below 1 or above that of more places, which is noise,
-    and so stands otherwise in `verify_cost`. `alone_s`: a pass of the target alone, where that was timed, and `uneven`
-    what speaks against its times. `whole`: speed-up of the whole run, other settings and strategies included. `mixed`:
+    and so stands otherwise in `verify_cost`. `alone_s`: a pass of the target alone, where that was timed; `uneven` and
+    `others`: what speaks against the times. `whole`: speed-up of the whole run, other settings and strategies included. `mixed`:
     what was changed between the steps that α is of.
     """
 
@@ -73,6 +73,7 @@ class Pace:
     noisy: tuple[tuple[int, float], ...] = ()
     alone_s: float | None = None
     uneven: str = ""
+    others: str = ""
     whole: float | None = None
     mixed: tuple[str, ...] = ()
 
@@ -113,7 +114,7 @@ class Pace:
         if point is None:
             return self.uneven
         unlikely = too_good(parts.measured, parts.measured / parts.overhead) if parts else ""
-        return beyond(point.speed_up, point.tokens / point.steps) or self.uneven or unlikely
+        return beyond(point.speed_up, point.tokens / point.steps) or self.uneven or self.others or unlikely
 
 
 def pace(trace: Trace, strategy: str = "") -> Pace:
@@ -149,6 +150,7 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
         noisy=noisy,
         alone_s=median(alone) if alone else None,
         uneven=uneven(alone),
+        others=disturbed(trace.others + trace.baseline.others) if trace.baseline else "",
         whole=_speed_up(trace.steps, tokens_per_s),
         mixed=_mixed(mine),
     )

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean, median
 
-SLACK = 1.05
+SLACK = 1.02
 """A speed-up may lie this far above what is possible before it is called impossible: the noise of a quiet machine."""
 UNEVEN = 1.25
 """Mean ÷ median of a run of passes, of which all do the same work, above which something else used the machine."""
-TOO_GOOD = 1.15
+TOO_GOOD = 1.1
 """Measured ÷ expected above this is no gain but a target alone that was timed on a busier machine."""
 ENOUGH = 8
 """Fewer passes have no middle to speak of."""
@@ -43,6 +43,17 @@ def too_good(measured: float, expected: float) -> str:
     if measured <= TOO_GOOD * expected:
         return ""
     return (
-        f"By α, c and v no more than {expected:.2f}× was to be expected: the machine was busier while the target alone was "
+        f"By α at each place, c and v no more than {expected:.2f}× was to be expected: the machine was busier "
+        "while the target alone was "
         "timed. Measure the target alone again."
+    )
+
+
+def disturbed(others: int) -> str:
+    """What speaks against times between which others took turns; nothing where nobody did. `others`: their turns."""
+    if not others:
+        return ""
+    turns = "1 step of others" if others == 1 else f"{others:,} steps of others"
+    return (
+        f"Between the steps that were timed came {turns}, and what comes between slows the next. Measure again alone."
     )

@@ -72,7 +72,8 @@ class Measuring:
             names = " ← ".join(str(trace.pair.get(name)) for name in ("target", "draft") if trace.pair.get(name))
             kind = " in ".join(str(trace.pair.get(name)) for name in ("device", "dtype"))
             raise SpecvizError(
-                f"This run is of {names or 'an unknown pair'} ({kind}); choose that pair under Models to measure its costs here."
+                f"This run is of {names or 'an unknown pair'} ({kind}); choose that pair and number format under "
+                "Models to measure its costs here."
             )
         if reason := STRATEGIES[settings.strategy].fits(pair):
             raise SpecvizError(f"The strategy {settings.strategy!r} cannot be measured: {reason}.")

@@ -211,6 +211,7 @@ def _about(seconds: float | None, before: str, after: str) -> str:
 
 def _note(cells: Sequence[Cell]) -> str:
     prompts = len({cell.prompt for cell in cells})
+    warmth = " and ".join(f"{t:g}" for t in sorted({cell.settings.temperature for cell in cells}))
     settings = cells[0].settings
     over = (
         f"{prompts} prompts and their steps"
@@ -218,7 +219,8 @@ def _note(cells: Sequence[Cell]) -> str:
         else "the steps of one prompt; another text may differ by more"
     )
     return (
-        f"Up to {counted(settings.max_new_tokens, 'token')} each, rule {rule_named(settings.rule)}, seed {settings.seed}; "
+        f"Up to {counted(settings.max_new_tokens, 'token')} each, temperature {warmth}, rule "
+        f"{rule_named(settings.rule)}, seed {settings.seed}; "
         "every cell took turns with the target alone. In brackets: denominators, and 95 % intervals by bootstrap over "
         f"{over}."
     )

@@ -45,7 +45,11 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
         "verify cost v",
         "Median time of the passes over a draft, of whatever length ÷ median time of a target pass over one place.",
     ),
-    "same": ("same text", "Whether the output is the target's own, token by token; compared at temperature 0."),
+    "same": (
+        "same text",
+        "Whether the output is the target's own, token by token; compared at temperature 0 under a rule that keeps the "
+        "distribution. In bfloat16 near-ties may part them; the race of a comparison shows where, and by how much.",
+    ),
 }
 MARKS = (
     "fastest",
@@ -79,6 +83,8 @@ def html(
     columns, lanes = [STRATEGY, *COLUMNS.values()], found.to_dict("records")
     gains = [_gain(lane, alone) for lane in lanes]
     first = fastest(gains) if ended else None
+    if first and (reason := _beyond(lanes[first.at])):
+        first = first._replace(doubt=reason)
     doubt = f" Fastest, not surely: {gains[first.at].name}. {first.doubt}" if first and first.doubt else ""
     rows = "".join(
         row(
@@ -125,10 +131,15 @@ def cell(row: Mapping[Any, Any], name: str) -> str:
     form = ".1f" if name.endswith("tokens_per_s") else ".2f"
     small = "; ".join(part for part in (over, interval(row, name)) if part)
     sign = "×" if name == "speed_up" else ""
-    tau = number(row, "block_efficiency")
-    if sign and tau is not None and (reason := beyond(float(value), tau)):
+    if sign and (reason := _beyond(row)):
         sign += f' <b title="{escape(reason)}">⚠</b>'
     return f"{value:{form}}{sign}" + (f" <small>({small})</small>" if small else "")
+
+
+def _beyond(row: Mapping[Any, Any]) -> str:
+    """Why the speed-up of this row cannot be, nothing where it can."""
+    gain_, tau = number(row, "speed_up"), number(row, "block_efficiency")
+    return "" if gain_ is None or tau is None else beyond(gain_, tau)
 
 
 def interval(row: Mapping[Any, Any], name: str) -> str:

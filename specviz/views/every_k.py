@@ -37,7 +37,8 @@ def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str)
     """A row a K. `own`: the K of the run itself, which is marked. `known`: c and v of greedy drafting, where they are.
     `notes`: what these numbers are, and are not."""
     gains = {k: gain for k, counts in found.items() if (gain := _gain(counts, known)) is not None}
-    best = _best(gains)
+    tested = max((counts.acceptance_rate.whole for counts in found.values()), default=0)
+    best = _best(gains) if tested >= TESTED else None
     rows = []
     for k, counts in found.items():
         efficiency, drafted = counts.block_efficiency, counts.drafted_share

@@ -27,7 +27,7 @@ def add(desk: Desk) -> None:
     """Put it on the page."""
     with gr.Accordion("Every K from this one run", open=False, elem_id="sv-every-k") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
-            again = gr.Button("Look again", elem_id="sv-every-k-again", scale=0)
+            again = gr.Button("Look again", elem_id="sv-every-k-again", size="sm", scale=0, min_width=90)
         drawn = gr.HTML("", elem_id="sv-every-k-table", padding=False)
     desk.looks(unfolded, again, lambda trace: look(trace, desk.measuring), drawn)
 
@@ -78,7 +78,8 @@ def _what(trace: Trace, pair: Pair) -> str:
     name = pair.draft.name if pair.draft else ""
     used = list(dict.fromkeys(step.strategy for step in trace.steps))
     words = (
-        f"This run drafted with {' and '.join(used)}; the table is what greedy drafting by {name} alone would have done, "
+        f"This run drafted {'nothing' if used == ['none'] else 'with ' + ' and '.join(used)}; the table is what greedy "
+        f"drafting by {name} alone would have done, "
         "not what this run did. "
         if set(used) != {"greedy"}
         else ""
@@ -99,12 +100,12 @@ def _check(trace: Trace, found: dict[int, Counts], pair: Pair) -> str:
     if own is None or own not in found:
         return ""
     made, again = count(trace.steps), found[own]
-    if (made.steps, made.acceptance_rate) == (again.steps, again.acceptance_rate):
-        return f"✓ At its own K = {own} the run made {made.steps} passes and accepted {made.acceptance_rate}; so says this table."
-    return (
-        f"✗ At its own K = {own} the run made {made.steps} passes and accepted {made.acceptance_rate}, the table says "
-        f"{again.steps} and {again.acceptance_rate}."
+    here = (
+        f"At its own K = {own} the run made {counted(made.steps, 'pass', 'passes')} and accepted {made.acceptance_rate}"
     )
+    if (made.steps, made.acceptance_rate) == (again.steps, again.acceptance_rate):
+        return f"✓ {here}; so says this table."
+    return f"✗ {here}, the table says {again.steps} and {again.acceptance_rate}."
 
 
 def _estimate(trace: Trace, known: Pace) -> str:

@@ -14,7 +14,7 @@ from specviz.metrics.theory import VerifyCost, interpolated
 from specviz.settings import SpecvizError
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
-from specviz.views.study import changed
+from specviz.views.study import changed, counted
 from specviz.views.theory import Curve
 
 EXAMPLE = (0.7, 0.1, 0.05)
@@ -46,7 +46,17 @@ def add(desk: Desk) -> None:
         verdict = gr.HTML("", elem_id="sv-why-verdict", padding=False)
         with gr.Row():
             sliders = [
-                gr.Slider(0, high, value, step=step, label=label, info=info, elem_id=f"sv-why-{name}", min_width=200)
+                gr.Slider(
+                    0,
+                    high,
+                    value,
+                    step=step,
+                    label=label,
+                    info=info,
+                    elem_id=f"sv-why-{name}",
+                    min_width=200,
+                    buttons=[],
+                )
                 for (high, step), value, (name, label, info) in zip(
                     LIMITS,
                     EXAMPLE,
@@ -202,7 +212,8 @@ class Own:
         if not self.known or "exact" not in self.known:
             return "An example, not this run, whose own values are not all measured."
         if shown.reach is not None and self.known["tested"] < TESTED:
-            return f"The run's own values, but only {self.known['tested']} tokens were tested, too few to go by."
+            tested = counted(self.known["tested"], "token was", "tokens were")
+            return f"The run's own values, but only {tested} tested, too few to go by."
         return ""
 
     def packed(self) -> str:
