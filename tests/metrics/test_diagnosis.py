@@ -156,3 +156,14 @@ def test_a_tree_is_called_one():
 
 def test_what_was_not_measured_is_said_to_be_extrapolated():
     assert "v is measured up to K = 2" in diagnose(case(alpha=0.9, c=0.05, k=2, reach=2))[0].seen
+
+
+def test_a_run_that_drafted_nothing_is_1_and_what_is_not_is_the_machine():
+    said = headline(case(strategy="", points=(), whole=1.32))
+    assert said.startswith("⚠ Nothing was drafted") and "1.32× of itself. What is not 1 is the machine" in said
+    assert headline(case(strategy="", points=(), whole=1.01)).endswith("measured at 1.01× of itself.")
+
+
+def test_what_others_came_between_is_told():
+    said = headline(case(others="Between the steps that were timed came 3 steps of others."))
+    assert said.startswith("⚠") and "3 steps of others" in said

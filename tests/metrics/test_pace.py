@@ -151,3 +151,10 @@ def test_the_measured_speed_up_of_a_run_of_one_k_is_that_of_all_its_steps(name):
         whole = len(trace.output_ids) / seconds / trace.baseline.tokens_per_s
         assert pace(trace).main().speed_up == pytest.approx(whole)
         assert pace(trace).main().steps == len(trace.steps)
+
+
+def test_turns_of_others_in_the_run_and_beside_the_target_alone_speak_against_the_times():
+    trace = trace_of(run_of([(3, 3)] * 3))
+    both = replace(trace, others=2, baseline=replace(trace.baseline, others=1))
+    assert "came 3 steps of others" in pace(both).others and pace(trace).others == ""
+    assert pace(replace(trace, others=2, baseline=None)).others == ""

@@ -117,6 +117,14 @@ def test_a_handful_of_tests_makes_no_best_k(shelf):
     assert "too few to go by" in own.warning(shown) and "<strong>" not in own.told(shown)
 
 
+def test_nor_does_a_step_of_greedy(shelf):
+    trace = made(max_new_tokens=3)
+    steps = tuple(replace(s, draft_s=0.0001 * s.depth, verify_s=0.1) for s in trace.steps)
+    table = look(replace(trace, steps=steps, baseline=BaselineRecord((1,) * 9, (0.1,) * 9)), shelf, Turns())
+    assert "speed-up to expect</th>" in table and "<b>best to expect" not in table
+    assert "the run made 1 pass" in look(made(max_new_tokens=1), shelf, Turns())
+
+
 def test_the_pair_of_the_run_must_be_in_memory():
     with pytest.raises(SpecvizError, match="Load the pair of this run under Models"):
         look(made(), Shelf(load), Turns())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specviz.ui.presets import FIRST, PRESETS
-from tests.ui.test_page import chromium, desk, open_tab, visit  # noqa: F401
+from tests.ui.test_page import SCREEN, chromium, desk, open_tab, visit  # noqa: F401
 
 HERE = "() => document.activeElement.className + ' ' + (document.activeElement.getAttribute('aria-label') || '')"
 RING = """() => {
@@ -261,3 +261,15 @@ def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(
     visit.key("ArrowLeft")
     visit.page.wait_for_timeout(300)
     assert visit.page.evaluate(refusals) == 2
+
+
+def test_the_note_of_a_control_stands_beside_it_wherever_the_column_is_scrolled_to(visit):  # noqa: F811
+    visit.page.mouse.move(900, 600)
+    for section in ("Sampling and rule", "Length and template"):
+        visit.open(section)
+    for name in ("rule", "max-new-tokens", "top-p"):
+        visit.page.locator(f"#sv-{name} input").first.focus()
+        visit.until(f"(id) => ({NOTES})().includes(id)", f"sv-{name}")
+        note, knob = (visit.page.locator(f"#sv-{name}{part}").bounding_box() for part in (" .info-text", ""))
+        assert note["y"] >= 0 and note["y"] + note["height"] <= SCREEN["height"], name
+        assert note["y"] < knob["y"] + knob["height"] and note["y"] + note["height"] > knob["y"], name

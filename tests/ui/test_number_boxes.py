@@ -133,3 +133,27 @@ def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):  # noq
     drawn = re.search(r"· seed (\d+)$", pair.text_content() or "")
     assert drawn and json.loads(save(visit)[1])["steps"][0]["settings"]["seed"] == int(drawn[1])
     assert visit.page.locator(".toast-body").count() == 0
+
+
+def test_numbers_typed_in_the_studies_are_held_to_what_they_allow(visit):  # noqa: F811
+    visit.page.locator("#sv-lossless > button").click()
+    visit.page.locator("#sv-lossless-where").get_by_text("decided by").wait_for()
+    last = visit.page.locator("#sv-lossless-step input[type=range]").get_attribute("max")
+
+    def typed(box, text):
+        box.click()
+        visit.page.keyboard.press("Control+a")
+        visit.page.keyboard.type(text)
+        visit.page.keyboard.press("Tab")
+        return box.input_value()
+
+    step, seed = (
+        visit.page.locator("#sv-lossless").get_by_label(name).first for name in ("number input for step", "seed")
+    )
+    assert typed(step, "999") == last and "goes from 1 to" in visit.say()
+    assert typed(seed, "-5") == "0" and "goes from 0 on" in visit.say()
+    assert typed(step, "1") == "1"
+    visit.page.locator("#sv-lossless-where").get_by_text("Step 1, place").wait_for()
+    visit.page.locator("#sv-lossless-go").click()
+    visit.page.locator("#sv-lossless-says").get_by_text("Replayed 100,000 of 100,000").wait_for()
+    assert visit.page.locator(".toast-item").count() == 0 and visit.faults == []

@@ -397,3 +397,14 @@ def test_the_steps_are_saved_as_a_table(visit):
     rows = list(csv.DictReader(Path(got.value.path()).read_text(encoding="utf-8").splitlines()))
     assert len(rows) == visit.place()[1]
     assert rows[-1]["emitted so far [tokens]"] == re.match(r"(\d+) tokens", visit.headline())[1]
+
+
+def test_the_end_of_a_telling_leaves_the_focus_on_the_steps(visit):
+    visit.steps_one_by_one(2)
+    visit.page.get_by_role("button", name="Slow steps").click()
+    visit.key("ArrowLeft")
+    skip = visit.page.get_by_role("button", name="Skip to the end")
+    skip.focus()
+    visit.page.keyboard.press("Enter")
+    skip.wait_for(state="hidden")
+    assert visit.page.evaluate("() => document.activeElement.closest('.sv-scrub') !== null")

@@ -101,6 +101,18 @@ def test_a_speed_up_that_cannot_be_is_marked():
     assert comparison.cell(row | {"speed_up": 1.15, "block_efficiency": 1.2}, "speed_up") == "1.15×"
 
 
+def test_what_cannot_be_is_not_surely_the_fastest():
+    rows = [
+        dict.fromkeys([*comparison.COLUMNS, "accepted", "tested", "drafted", "target_passes", "tokens"])
+        | {"lane": name, "speed_up": value, "speed_up_low": value, "speed_up_high": value, "block_efficiency": tau}
+        for name, value, tau in ((ALONE, 1.0, 1.0), ("a", 1.4, 1.2))
+    ]
+    assert marked(comparison.html(pd.DataFrame(rows).convert_dtypes(), {}, ALONE, "how"))[0][:2] == (
+        "a",
+        "fastest, not surely",
+    )
+
+
 def test_the_cost_of_verifying_is_that_of_passes_over_a_draft():
     # a look-up that found something twice in five steps
     lane = run((0, 0), (2, 1), (0, 0), (3, 3), (0, 0), verify_s=(0.010, 0.014, 0.010, 0.018, 0.010))
