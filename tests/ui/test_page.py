@@ -137,7 +137,7 @@ def test_a_whole_play_asks_no_other_host(visit):
     visit.press("play")
     visit.wait_state("Finished")
     visit.press("alone")
-    visit.until("() => document.querySelector('.sv-headline').textContent.includes('× the target alone')")
+    visit.until("() => /× (⚠ )?the target alone/.test(document.querySelector('.sv-headline').textContent)")
     assert len(visit.requests) > 10
     assert [url for url in visit.requests if not browser.is_local(url)] == []
 
@@ -703,7 +703,7 @@ def long_run(desk):
         after = now()
         return [(after[i] - before[i]) / (after[0] - before[0]) for i in (1, 2)]
 
-    lengthen(visit)
+    lengthen(visit, browser.CONTEXT - 200)  # on a slow machine many steps are made before the menu is heard
     visit.slide("k", 1)
     visit.run_live()
     visit.wait_steps(20)

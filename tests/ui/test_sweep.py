@@ -34,8 +34,7 @@ def test_a_sweep_is_stopped_taken_up_again_drawn_and_saved(visit):  # noqa: F811
     unfolded(visit, tokens=200)
     plan = visit.page.locator("#sv-sweep-plan")
     # the estimate is said before anything runs
-    visit.until("() => /about \\d+ s here/.test(document.querySelector('#sv-sweep-plan').textContent)")
-    assert plan.text_content().strip().startswith("8 cells: up to 3,200 tokens to write")
+    plan.get_by_text(re.compile(r"8 cells: up to 3,200 tokens to write.*about \d+ s here")).wait_for()
     visit.page.locator("#sv-sweep-go").click()
     visit.until("() => document.querySelectorAll('.sv-sweep-table tbody tr').length >= 2")
     visit.page.locator("#sv-sweep-stop").click()
