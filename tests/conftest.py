@@ -24,13 +24,6 @@ from tests import tiny
 torch.set_num_threads(1)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests of the page in one process: a second browser beside the first would make both too slow to be patient with."""
-    for item in items:
-        if "ui" in item.path.parts:
-            item.add_marker(pytest.mark.xdist_group("page"))
-
-
 def texts(count: int = 40, length: int = 40) -> list[tuple[np.ndarray, np.ndarray]]:
     """Seeded walks through target12's own distribution, as (prompt, answer): a corpus of twelve words."""
     made, generator = [], torch.Generator().manual_seed(3)

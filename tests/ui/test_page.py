@@ -696,20 +696,25 @@ def long_run(desk):
 
     def cost(steps):
         """Over the next `steps` steps, each of them a message of its own."""
-        visit.choose("speed", "4 steps/s")
         visit.wait_steps(visit.place()[1] + 3)  # what the menu and the full speed before it left behind
         before = now()
         visit.wait_steps(before[0] + steps)
         after = now()
         return [(after[i] - before[i]) / (after[0] - before[0]) for i in (1, 2)]
 
-    lengthen(visit, browser.CONTEXT - 200)  # on a slow machine many steps are made before the menu is heard
+    # an end at full speed, and more tokens after it: a slow browser would see the run end before it has set the speed
+    lengthen(visit, 3000)
     visit.slide("k", 1)
+    visit.choose("speed", "4 steps/s")
     visit.run_live()
     visit.wait_steps(20)
     early = cost(30)
     visit.choose("speed", "full speed")
-    visit.wait_steps(1500, PATIENT_MS)
+    visit.wait_state("Finished", PATIENT_MS)
+    assert visit.place()[1] >= 1500
+    visit.choose("speed", "4 steps/s")
+    visit.slide("max-new-tokens", LONG)
+    visit.press("play")
     late = cost(30)
     wait_pause(visit)
     yield visit, early, late
