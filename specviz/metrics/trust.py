@@ -16,16 +16,14 @@ TOO_GOOD = 1.1
 """Measured ÷ expected above this is no gain but a target alone that was timed on a busier machine."""
 ENOUGH = 8
 """Fewer passes have no middle to speak of."""
+BUSIER = "the machine was busier while the target alone was timed. Measure the target alone again."
 
 
 def beyond(speed_up: float, tau: float) -> str:
     """Why a speed-up above the tokens a target pass cannot be; nothing where it can. `tau`: tokens a pass."""
     if speed_up <= SLACK * tau:
         return ""
-    return (
-        f"{tau:.2f} tokens a pass allow {tau:.2f}× at most, so the machine was busier while the target alone was timed. "
-        "Measure the target alone again."
-    )
+    return f"{tau:.2f} tokens a pass allow {tau:.2f}× at most, so {BUSIER}"
 
 
 def uneven(seconds: Sequence[float]) -> str:
@@ -42,11 +40,7 @@ def too_good(measured: float, expected: float) -> str:
     """Why a speed-up far above what its own α, c and v explain cannot be; nothing where it can."""
     if measured <= TOO_GOOD * expected:
         return ""
-    return (
-        f"By α at each place, c and v no more than {expected:.2f}× was to be expected: the machine was busier "
-        "while the target alone was "
-        "timed. Measure the target alone again."
-    )
+    return f"By α at each place, c and v no more than {expected:.2f}× was to be expected: {BUSIER}"
 
 
 def disturbed(others: int) -> str:

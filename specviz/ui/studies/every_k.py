@@ -55,7 +55,7 @@ def look(trace: Trace, measuring: Measuring) -> str:
         if same
         else "“Why this speed?” tells those of the strategy used last"
     )
-    notes = " ".join([_what(trace, pair), _check(trace, found, pair), _costs(known, beside)])
+    notes = " ".join([_what(trace, pair, len(own)), _check(trace, found, pair), _costs(known, beside)])
     return view.exact(found, own_k(trace), known, notes)
 
 
@@ -74,7 +74,8 @@ def loaded(trace: Trace, shelf: Shelf) -> Pair:
     return max(names, key=lambda pair: describe(pair)["dtype"] == trace.pair.get("dtype"))
 
 
-def _what(trace: Trace, pair: Pair) -> str:
+def _what(trace: Trace, pair: Pair, guessed: int) -> str:
+    """What the table is; `guessed`: places whose guess the run made itself."""
     name = pair.draft.name if pair.draft else ""
     used = list(dict.fromkeys(step.strategy for step in trace.steps))
     words = (
@@ -85,7 +86,7 @@ def _what(trace: Trace, pair: Pair) -> str:
         else ""
     ) + (
         f"Recomputed from the {counted(len(trace.output_ids), 'token')} of this run and what {name} guesses at each place of "
-        f"them ({counted(len(recorded(trace)), 'guess', 'guesses')} as the run made them, the rest in one pass): greedy "
+        f"them ({counted(guessed, 'guess', 'guesses')} as the run made them, the rest in one pass): greedy "
         "drafting of a fixed K at temperature 0, no run made again."
     )
     dtype = describe(pair)["dtype"]
