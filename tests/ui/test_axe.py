@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.ui.test_page import PHONE, SCREEN, chromium, open_tab  # noqa: F401
+from tests.ui.actions import PHONE, SCREEN
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
@@ -35,7 +35,7 @@ def faults_in_both(visit, state):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_desk(chromium, open_tab, theme):  # noqa: F811
+def test_on_a_desk(chromium, open_tab, theme):
     context = chromium.new_context(viewport=SCREEN, reduced_motion="reduce")
     visit = open_tab(context, f"?__theme={theme}")
     for section in ("Sampling and rule", "Length and template", "Models"):
@@ -68,7 +68,7 @@ def test_on_a_desk(chromium, open_tab, theme):  # noqa: F811
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
-def test_the_studies_that_explain_a_run(chromium, open_tab, size):  # noqa: F811
+def test_the_studies_that_explain_a_run(chromium, open_tab, size):
     context = chromium.new_context(viewport=size, reduced_motion="reduce")
     visit = open_tab(context, "?__theme=light")
     for study, told in (("sv-why", "#sv-why-strip .sv-time"), ("sv-numbers", "#sv-numbers-drawn .sv-bars")):
@@ -82,7 +82,7 @@ def test_the_studies_that_explain_a_run(chromium, open_tab, size):  # noqa: F811
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_phone(chromium, open_tab, theme):  # noqa: F811
+def test_on_a_phone(chromium, open_tab, theme):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context, f"?__theme={theme}")
     visit.press("play")
@@ -97,7 +97,7 @@ def test_on_a_phone(chromium, open_tab, theme):  # noqa: F811
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
-def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):  # noqa: F811
+def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
     context = chromium.new_context(viewport=size)
     visit = open_tab(context, "?__theme=light&temperature=0&strategy=greedy&max_new_tokens=24")
     visit.press("play")

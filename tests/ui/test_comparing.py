@@ -13,7 +13,7 @@ from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from tests.conftest import tiny_pair
-from tests.ui.test_drive import VALUES, load
+from tests.ui.handlers import VALUES, load
 
 
 @pytest.fixture

@@ -25,26 +25,7 @@ from specviz.ui.visitors import Visitor, Visitors
 from specviz.views import wire
 from tests import tiny
 from tests.conftest import table_model, tiny_pair
-
-KEY = ("target12", "draft12", "")
-VALUES = {
-    "prompt": "w1 w2",
-    "strategy": "sampling",
-    "k": 3,
-    "max_new_tokens": 30,
-    "chat": False,
-    "seed": 1,
-    "target": KEY[0],
-    "draft": KEY[1],
-    "dtype": "",
-}
-
-
-def load(target, draft, dtype="auto", progress=None):
-    progress(0.5, f"Loading {target} …")
-    if target == "missing":
-        raise SpecvizError("There is no model named missing; check the name.")
-    return tiny_pair(target, draft or None)
+from tests.ui.handlers import KEY, VALUES, load, told
 
 
 @pytest.fixture
@@ -54,10 +35,6 @@ def drivers():
 
 def visitor(**changes):
     return Visitor(values=VALUES | changes)
-
-
-def told(messages):
-    return [json.loads(text) for text in messages]
 
 
 def steps_of(messages):

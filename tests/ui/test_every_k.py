@@ -17,7 +17,7 @@ from specviz.ui.studies.every_k import look as drawn
 from specviz.ui.studies.speed import Own
 from specviz.ui.turns import Turns
 from tests.conftest import tiny_pair
-from tests.ui.test_drive import load
+from tests.ui.handlers import load
 
 GREEDY = RunSettings(strategy="greedy", temperature=0, k=4, max_new_tokens=40)
 

@@ -7,33 +7,33 @@ import re
 
 import pytest
 
-from tests.ui.test_page import PHONE, chromium, desk, open_tab, visit  # noqa: F401
+from tests.ui.actions import PHONE
 
 
-def unfold(visit, study):  # noqa: F811
+def unfold(visit, study):
     visit.page.locator(f"#{study} > button").click()
 
 
-def words(visit, place):  # noqa: F811
+def words(visit, place):
     return visit.page.locator(f"#{place}").inner_text()
 
 
-def wait_words(visit, place, part, timeout=60_000):  # noqa: F811
+def wait_words(visit, place, part, timeout=60_000):
     visit.until("([p, w]) => document.querySelector('#' + p)?.innerText.includes(w)", [place, part], timeout=timeout)
 
 
-def curves(visit):  # noqa: F811
+def curves(visit):
     """Names and last values of what plotly has drawn."""
     return visit.page.evaluate(
         "() => Object.fromEntries(document.querySelector('.sv-picture .sv-plot').data.map((t) => [t.name, t.y.at(-1)]))"
     )
 
 
-def wait_drawn(visit):  # noqa: F811
+def wait_drawn(visit):
     visit.until("() => document.querySelector('.sv-picture .sv-plot')?.data?.length >= 4")
 
 
-def test_the_recorded_run_is_explained_before_anything_is_pressed(visit):  # noqa: F811
+def test_the_recorded_run_is_explained_before_anything_is_pressed(visit):
     version = visit.page.evaluate("() => window.Plotly.version")
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-found", "the target alone:")
@@ -55,7 +55,7 @@ def test_the_recorded_run_is_explained_before_anything_is_pressed(visit):  # noq
     assert not [url for url in visit.requests if "PlotlyPlot" in url]
 
 
-def test_a_slider_moves_the_curve_and_the_runs_own_values_come_back(visit):  # noqa: F811
+def test_a_slider_moves_the_curve_and_the_runs_own_values_come_back(visit):
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-verdict", "own values.")
     wait_drawn(visit)
@@ -73,7 +73,7 @@ def test_a_slider_moves_the_curve_and_the_runs_own_values_come_back(visit):  # n
     assert curves(visit) == pytest.approx(before) and words(visit, "sv-why-verdict .sv-study") == said
 
 
-def test_after_a_live_run_both_studies_are_about_it_and_costs_are_measured_on_request(visit):  # noqa: F811
+def test_after_a_live_run_both_studies_are_about_it_and_costs_are_measured_on_request(visit):
     unfold(visit, "sv-why")
     unfold(visit, "sv-numbers")
     wait_words(visit, "sv-numbers-drawn", "One run under every definition")
@@ -99,7 +99,7 @@ def test_after_a_live_run_both_studies_are_about_it_and_costs_are_measured_on_re
     assert visit.page.locator(".sv-time-alone[title]").count() > 5
 
 
-def test_the_strip_goes_on_from_a_step(visit):  # noqa: F811
+def test_the_strip_goes_on_from_a_step(visit):
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-strip", "Steps 1 to")
     box = visit.page.locator("#sv-why-first input")
@@ -109,7 +109,7 @@ def test_the_strip_goes_on_from_a_step(visit):  # noqa: F811
     assert visit.page.locator(".sv-time-draft[title]").first.get_attribute("title").startswith("step 7:")
 
 
-def test_a_run_without_drafts_and_no_run_at_all_are_words(visit):  # noqa: F811
+def test_a_run_without_drafts_and_no_run_at_all_are_words(visit):
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-found", "measured")
     visit.slide("k", 0)
@@ -123,9 +123,9 @@ def test_a_run_without_drafts_and_no_run_at_all_are_words(visit):  # noqa: F811
     wait_words(visit, "sv-why-says", "There is no run on screen yet")
 
 
-def test_on_a_phone_nothing_sticks_out(chromium, open_tab):  # noqa: F811
+def test_on_a_phone_nothing_sticks_out(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context)  # noqa: F811
+    visit = open_tab(context)
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-strip", "Steps 1 to")
     unfold(visit, "sv-numbers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from specviz.ui.presets import FIRST, PRESETS
-from tests.ui.test_page import SCREEN, chromium, desk, open_tab, visit  # noqa: F401
+from tests.ui.actions import SCREEN
 
 HERE = "() => document.activeElement.className + ' ' + (document.activeElement.getAttribute('aria-label') || '')"
 RING = """() => {
@@ -23,7 +23,7 @@ HEADINGS = """() => [...document.querySelectorAll('.gr-accordion .label-wrap')].
 # ----------------------------------------------------------------------------------------------- menus that are passed
 
 
-def test_a_pair_that_is_only_passed_loads_nothing_stops_no_run_and_keeps_what_was_typed(visit):  # noqa: F811
+def test_a_pair_that_is_only_passed_loads_nothing_stops_no_run_and_keeps_what_was_typed(visit):
     visit.open("Models")
     visit.choose("speed", "4 steps/s")
     visit.run_live()
@@ -47,7 +47,7 @@ def test_a_pair_that_is_only_passed_loads_nothing_stops_no_run_and_keeps_what_wa
     assert visit.state() == "Paused"
 
 
-def test_an_example_that_is_only_passed_fills_nothing(visit):  # noqa: F811
+def test_an_example_that_is_only_passed_fills_nothing(visit):
     chat = visit.page.locator("#sv-chat input")
     visit.open("Length and template")
     assert chat.is_checked() and PRESETS[FIRST].chat
@@ -65,8 +65,8 @@ def test_an_example_that_is_only_passed_fills_nothing(visit):  # noqa: F811
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_whatever_has_the_focus_in_the_studies_has_the_ring_of_the_page(desk, open_tab, theme):  # noqa: F811
-    visit = open_tab(desk, f"?__theme={theme}")  # noqa: F811
+def test_whatever_has_the_focus_in_the_studies_has_the_ring_of_the_page(desk, open_tab, theme):
+    visit = open_tab(desk, f"?__theme={theme}")
     for study in ("sv-compare", "sv-why", "sv-lossless", "sv-sweep"):
         visit.page.locator(f"#{study} > .label-wrap").click()
     visit.page.locator("#sv-sweep-tokens input[type=number]").wait_for()
@@ -87,7 +87,7 @@ def test_whatever_has_the_focus_in_the_studies_has_the_ring_of_the_page(desk, op
     assert {"checkbox", "range", "number", "text", "submit"} <= met
 
 
-def test_an_arrow_on_a_token_of_the_card_keeps_the_focus_there(visit):  # noqa: F811
+def test_an_arrow_on_a_token_of_the_card_keeps_the_focus_there(visit):
     visit.key("Home")
     visit.key("ArrowRight", 2)
     token = visit.page.locator(".sv-lanes .sv-pick").first
@@ -102,7 +102,7 @@ def test_an_arrow_on_a_token_of_the_card_keeps_the_focus_there(visit):  # noqa: 
     assert visit.page.evaluate("() => document.activeElement.textContent") == "coin"
 
 
-def test_what_is_chosen_under_runs_gives_the_focus_back_to_its_button(visit, tmp_path):  # noqa: F811
+def test_what_is_chosen_under_runs_gives_the_focus_back_to_its_button(visit, tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("{}")
     for entry in ("Open run …", "Copy link", "Copy text", "Save run"):
@@ -125,7 +125,7 @@ MENU = """() => {
 }"""
 
 
-def test_a_menu_of_a_study_keeps_the_focus_by_enter_and_is_closed_by_tab(visit):  # noqa: F811
+def test_a_menu_of_a_study_keeps_the_focus_by_enter_and_is_closed_by_tab(visit):
     visit.page.locator("#sv-lossless > .label-wrap").click()
     visit.page.locator("#sv-whole-strategy input").focus()
     visit.page.get_by_role("option", name="greedy", exact=True).wait_for()
@@ -143,7 +143,7 @@ def test_a_menu_of_a_study_keeps_the_focus_by_enter_and_is_closed_by_tab(visit):
     assert visit.page.locator("#sv-whole-strategy .options").count() == 0
 
 
-def test_what_is_typed_into_a_menu_opened_by_an_arrow_takes_the_place_of_its_entry(visit):  # noqa: F811
+def test_what_is_typed_into_a_menu_opened_by_an_arrow_takes_the_place_of_its_entry(visit):
     box = visit.page.locator("#sv-strategy input")
     box.focus()
     visit.page.get_by_role("option", name="sampling", exact=True).wait_for()
@@ -165,7 +165,7 @@ NOTES = """() => [...document.querySelectorAll('#sv-side .sv-knob')].filter((kno
 }).map((knob) => knob.id)"""
 
 
-def test_the_note_of_a_control_goes_by_escape_and_at_once_when_the_next_has_the_focus(visit):  # noqa: F811
+def test_the_note_of_a_control_goes_by_escape_and_at_once_when_the_next_has_the_focus(visit):
     visit.page.mouse.move(900, 600)
     for name in ("k", "temperature"):
         visit.page.locator(f"#sv-{name} input[type=number]").focus()
@@ -191,7 +191,7 @@ def test_the_note_of_a_control_goes_by_escape_and_at_once_when_the_next_has_the_
     visit.until(f"() => ({NOTES})().includes('sv-k')")
 
 
-def test_the_way_back_gives_the_focus_to_play_when_it_goes(visit):  # noqa: F811
+def test_the_way_back_gives_the_focus_to_play_when_it_goes(visit):
     visit.steps_one_by_one(1)
     visit.open("Models")
     visit.write_in("target", "missing")
@@ -209,8 +209,8 @@ def test_the_way_back_gives_the_focus_to_play_when_it_goes(visit):  # noqa: F811
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_entry_that_enter_would_take_stands_out(desk, open_tab, theme):  # noqa: F811
-    visit = open_tab(desk, f"?__theme={theme}")  # noqa: F811
+def test_the_entry_that_enter_would_take_stands_out(desk, open_tab, theme):
+    visit = open_tab(desk, f"?__theme={theme}")
     visit.page.locator("#sv-strategy input").focus()
     visit.page.get_by_role("option").first.wait_for()
     visit.page.keyboard.press("ArrowDown")
@@ -232,7 +232,7 @@ def test_the_entry_that_enter_would_take_stands_out(desk, open_tab, theme):  # n
     assert ratios[0] >= 3 and ratios[1] >= 4.5
 
 
-def test_headings_that_fold_tell_whether_they_are_open(visit):  # noqa: F811
+def test_headings_that_fold_tell_whether_they_are_open(visit):
     visit.until(f"() => ({HEADINGS})().length === 9")
     assert visit.page.evaluate(HEADINGS) == [["false", False, "true"]] * 9
     visit.open("Models")
@@ -243,7 +243,7 @@ def test_headings_that_fold_tell_whether_they_are_open(visit):  # noqa: F811
     visit.until(told, "[5]")
 
 
-def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(visit):  # noqa: F811
+def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(visit):
     visit.page.evaluate(
         """() => {
             const voice = document.querySelector('.sv-top .sv-sr');
@@ -263,7 +263,7 @@ def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(
     assert visit.page.evaluate(refusals) == 2
 
 
-def test_the_note_of_a_control_stands_beside_it_wherever_the_column_is_scrolled_to(visit):  # noqa: F811
+def test_the_note_of_a_control_stands_beside_it_wherever_the_column_is_scrolled_to(visit):
     visit.page.mouse.move(900, 600)
     for section in ("Sampling and rule", "Length and template"):
         visit.open(section)

@@ -9,7 +9,7 @@ import pytest
 from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
 from specviz.models.catalogue import DEFAULT_PAIR
 from specviz.ui import gallery, links
-from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
+from tests.ui.actions import expected
 
 
 def test_every_setting_is_read_from_an_address():
@@ -156,7 +156,7 @@ def link_of(tab):
     return tab.page.evaluate("() => navigator.clipboard.readText()")
 
 
-def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, open_tab):  # noqa: F811
+def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, open_tab):
     first = open_tab(desk)
     assert parse_qs(urlsplit(link_of(first)).query) == {}
     first.prompt("Two & three = 5? + #%")
@@ -179,7 +179,7 @@ def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, o
     assert second.output() == expected("Two & three = 5? + #%", **changes, options={"ngram": 2})
 
 
-def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_tab):  # noqa: F811
+def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_tab):
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
     assert "temperature goes from 0 to 2 on this page, and stands at 0; the link asked for -3." in tab.say()
@@ -191,7 +191,7 @@ def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_
     assert "Not all" not in tab.say()
 
 
-def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, open_tab):  # noqa: F811
+def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, open_tab):
     tab = open_tab(desk, "?temperature=7&length=bogus&target=owner/nothing")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('2 settings of this link')")
     for words in (
@@ -203,13 +203,13 @@ def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, 
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "2"
 
 
-def test_a_prompt_too_long_for_a_link_is_told(visit):  # noqa: F811
+def test_a_prompt_too_long_for_a_link_is_told(visit):
     visit.prompt("a long prompt " * 200)
     visit.menu("Copy link")
     visit.until("() => document.querySelector('.sv-say').textContent.includes('2000 are safe')")
 
 
-def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):  # noqa: F811
+def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):
     tab = open_tab(desk, "?trace=story")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
     plan = gallery.RECORDINGS["story"]
@@ -226,7 +226,7 @@ def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):  #
     assert lost.place()[1] > 10
 
 
-def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit):  # noqa: F811
+def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit):
     visit.steps_one_by_one(1)
     visit.open("Models")
 
@@ -246,7 +246,7 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     visit.until("() => document.querySelector('#sv-pair input').value === 'own choice'")
 
 
-def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):  # noqa: F811
+def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):
     first = open_tab(desk)
     assert not first.page.locator("#sv-confidence-threshold").is_visible()
     first.choose("draft-length", "confidence")

@@ -7,11 +7,10 @@ import threading
 import pytest
 
 from tests.ui import browser
-from tests.ui.test_page import chromium, open_tab  # noqa: F401
 
 
 @pytest.fixture
-def slow(chromium, open_tab, monkeypatch):  # noqa: F811
+def slow(chromium, open_tab, monkeypatch):
     """A tab of an app that loads "evil" only when the gate is opened, and the gate."""
     gate, load = threading.Event(), browser.load
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.ui.test_page import SCREEN, chromium, open_tab  # noqa: F401
+from tests.ui.actions import SCREEN
 
 
 def unfold(visit):
@@ -10,7 +10,7 @@ def unfold(visit):
     visit.page.locator("#sv-lossless-where").get_by_text("decided by").wait_for()
 
 
-def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):  # noqa: F811
+def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):
     visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
     unfold(visit)
     page, number = visit.page, visit.page.locator("#sv-lossless-step input[type=number]")
@@ -27,7 +27,7 @@ def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):  #
     assert visit.faults == []
 
 
-def test_whole_runs_are_counted_and_stop_when_asked(chromium, open_tab):  # noqa: F811
+def test_whole_runs_are_counted_and_stop_when_asked(chromium, open_tab):
     visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
     unfold(visit)
     page = visit.page
@@ -41,7 +41,7 @@ def test_whole_runs_are_counted_and_stop_when_asked(chromium, open_tab):  # noqa
     assert visit.faults == []
 
 
-def test_a_rule_that_changes_the_output_says_so_wherever_it_decided(chromium, open_tab):  # noqa: F811
+def test_a_rule_that_changes_the_output_says_so_wherever_it_decided(chromium, open_tab):
     visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
     badge = visit.page.locator(".sv-status .sv-lossy")
     assert not badge.is_visible()

@@ -10,7 +10,6 @@ from gradio.context import Context
 
 from specviz.ui import app
 from tests.ui import browser
-from tests.ui.test_page import chromium, desk, open_tab  # noqa: F401
 
 UNHEARD = "() => document.querySelector('.sv-unheard')?.textContent ?? ''"
 AWAY = "The server cannot be reached."
@@ -53,7 +52,7 @@ def until_said(visit, words):
     visit.until("(w) => document.querySelector('.sv-say').textContent.includes(w)", words)
 
 
-def test_a_server_that_comes_back_is_told_and_the_page_stays(desk, open_tab, server):  # noqa: F811
+def test_a_server_that_comes_back_is_told_and_the_page_stays(desk, open_tab, server):
     visit = open_tab(desk, url=server.url)
     visit.steps_one_by_one(3)
     visit.page.locator("#sv-compare > .label-wrap").click()
@@ -81,7 +80,7 @@ def test_a_server_that_comes_back_is_told_and_the_page_stays(desk, open_tab, ser
     visit.steps_one_by_one(1)
 
 
-def test_a_server_that_was_not_missed_by_gradio_runs_again_without_a_reload(desk, open_tab, server):  # noqa: F811
+def test_a_server_that_was_not_missed_by_gradio_runs_again_without_a_reload(desk, open_tab, server):
     visit = open_tab(desk, url=server.url)
     visit.steps_one_by_one(2)
     visit.page.wait_for_timeout(2500)  # the stream of the last step is over
@@ -95,7 +94,7 @@ def test_a_server_that_was_not_missed_by_gradio_runs_again_without_a_reload(desk
     visit.complaints.clear()
 
 
-def test_what_is_pressed_in_a_study_while_the_server_is_gone_says_so_beside_it(desk, open_tab, server):  # noqa: F811
+def test_what_is_pressed_in_a_study_while_the_server_is_gone_says_so_beside_it(desk, open_tab, server):
     visit = open_tab(desk, url=server.url)
     for study in ("sv-compare", "sv-lossless"):
         visit.page.locator(f"#{study} > .label-wrap").click()
@@ -117,7 +116,7 @@ def test_what_is_pressed_in_a_study_while_the_server_is_gone_says_so_beside_it(d
     visit.complaints.clear()
 
 
-def test_the_card_does_not_promise_candidates_that_a_lost_server_had(desk, open_tab, server):  # noqa: F811
+def test_the_card_does_not_promise_candidates_that_a_lost_server_had(desk, open_tab, server):
     visit = open_tab(desk, url=server.url)
     visit.choose("speed", "4 steps/s")
     visit.run_live()

@@ -14,7 +14,7 @@ from specviz.ui.studies.speed import EXAMPLE, Own
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from tests.conftest import tiny_pair
-from tests.ui.test_drive import KEY, VALUES, load
+from tests.ui.handlers import KEY, VALUES, load
 
 SETTINGS = RunSettings(strategy="greedy", k=3, max_new_tokens=30, temperature=0)
 

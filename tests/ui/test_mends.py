@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from specviz.views.figures import FIGURES
-from tests.ui.test_page import PHONE, chromium, desk, open_tab, visit  # noqa: F401
+from tests.ui.actions import PHONE
 
 ACTIVE = """() => [
     document.activeElement.closest('.sv-knob')?.id || document.activeElement.className,
@@ -20,9 +20,9 @@ TOPS = (
 # ------------------------------------------------------------------------------------------------------------ by touch
 
 
-def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, open_tab):  # noqa: F811
+def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context)  # noqa: F811
+    visit = open_tab(context)
     page = visit.page
     page.locator(".sv-figure-alpha").tap()
     page.wait_for_timeout(300)
@@ -46,9 +46,9 @@ def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, ope
     context.close()
 
 
-def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):  # noqa: F811
+def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context, "?temperature=0&max_new_tokens=8")  # noqa: F811
+    visit = open_tab(context, "?temperature=0&max_new_tokens=8")
     page = visit.page
     names = page.locator(".sv-chart:not([hidden]) .sv-chart-name")
     assert names.count() == len(FIGURES)  # the recording has a measured speed-up
@@ -76,7 +76,7 @@ def told(name):
 # ------------------------------------------------------------------------------------------------------------- by keys
 
 
-def test_a_chart_title_says_what_it_shows_to_a_mouse_and_to_keys(visit):  # noqa: F811
+def test_a_chart_title_says_what_it_shows_to_a_mouse_and_to_keys(visit):
     name = visit.page.locator(".sv-chart-name").first
     name.hover()
     assert visit.page.evaluate(TIP) == told(name)
@@ -90,7 +90,7 @@ def test_a_chart_title_says_what_it_shows_to_a_mouse_and_to_keys(visit):  # noqa
     assert visit.page.evaluate(TIP) == told(name)
 
 
-def test_a_menu_left_by_escape_or_enter_keeps_the_focus_and_stays_closed(visit):  # noqa: F811
+def test_a_menu_left_by_escape_or_enter_keeps_the_focus_and_stays_closed(visit):
     box = visit.page.locator("#sv-strategy input")
     box.focus()
     visit.page.get_by_role("option", name="sampling", exact=True).wait_for()
@@ -108,7 +108,7 @@ def test_a_menu_left_by_escape_or_enter_keeps_the_focus_and_stays_closed(visit):
     assert "no draft ·" in visit.card()  # the choice was heard
 
 
-def test_the_chosen_entry_of_a_menu_is_in_sight(visit):  # noqa: F811
+def test_the_chosen_entry_of_a_menu_is_in_sight(visit):
     visit.choose("strategy", "sampling")
     visit.page.wait_for_timeout(400)
     visit.page.locator("#sv-strategy input").click()
@@ -122,7 +122,7 @@ def test_the_chosen_entry_of_a_menu_is_in_sight(visit):  # noqa: F811
     assert visit.page.evaluate(inside)
 
 
-def test_after_a_recording_was_chosen_the_focus_is_where_it_came_from(visit):  # noqa: F811
+def test_after_a_recording_was_chosen_the_focus_is_where_it_came_from(visit):
     visit.page.get_by_role("button", name="Runs: recordings, files and links").focus()
     visit.page.keyboard.press("Enter")
     visit.page.locator(".sv-recording").last.focus()
@@ -131,7 +131,7 @@ def test_after_a_recording_was_chosen_the_focus_is_where_it_came_from(visit):  #
     assert "sv-runs-open" in visit.page.evaluate(ACTIVE)[0]
 
 
-def test_space_on_the_scrub_bar_plays_and_arrows_there_scrub(visit):  # noqa: F811
+def test_space_on_the_scrub_bar_plays_and_arrows_there_scrub(visit):
     visit.choose("speed", "4 steps/s")
     visit.steps_one_by_one(2)
     visit.page.locator(".sv-scrub input").focus()
@@ -146,9 +146,9 @@ def test_space_on_the_scrub_bar_plays_and_arrows_there_scrub(visit):  # noqa: F8
     visit.wait_state("Paused")
 
 
-def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):  # noqa: F811
+def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context)  # noqa: F811
+    visit = open_tab(context)
     visit.page.get_by_role("button", name="Controls").click()
     visit.page.locator("#sv-side.open").wait_for()
     visit.page.locator("#sv-strategy input").focus()
@@ -165,7 +165,7 @@ def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):  # noqa: F811
 # ----------------------------------------------------------------------------------------------------------- words
 
 
-def test_over_a_finished_run_a_recording_says_that_play_begins_a_new_one(visit):  # noqa: F811
+def test_over_a_finished_run_a_recording_says_that_play_begins_a_new_one(visit):
     visit.steps_one_by_one(1)
     visit.menu("Story")
     visit.until("() => document.querySelector('.sv-say').textContent.endsWith('press Play to go on with your run.')")
@@ -176,7 +176,7 @@ def test_over_a_finished_run_a_recording_says_that_play_begins_a_new_one(visit):
         visit.until("() => document.querySelector('.sv-say').textContent.endsWith('press Play for a new one.')")
 
 
-def test_sentences_and_progress_move_nothing_below_them(visit):  # noqa: F811
+def test_sentences_and_progress_move_nothing_below_them(visit):
     visit.steps_one_by_one(1)
     before = visit.page.evaluate(TOPS)
     visit.open("Models")
@@ -191,9 +191,9 @@ def test_sentences_and_progress_move_nothing_below_them(visit):  # noqa: F811
     assert visit.page.evaluate(TOPS) == before
 
 
-def test_on_a_phone_the_ribbon_begins_in_the_first_third_and_words_of_fates_stand_apart(chromium, open_tab):  # noqa: F811
+def test_on_a_phone_the_ribbon_begins_in_the_first_third_and_words_of_fates_stand_apart(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context)  # noqa: F811
+    visit = open_tab(context)
     visit.steps_one_by_one(1)
     assert visit.page.evaluate("() => document.querySelector('.sv-ribbon').getBoundingClientRect().top") < 844 / 3
     # a card is drawn at most every 600 ms, and until then it is the recording's
@@ -207,7 +207,7 @@ def test_on_a_phone_the_ribbon_begins_in_the_first_third_and_words_of_fates_stan
     context.close()
 
 
-def test_nothing_of_a_row_scrolled_away_is_left_at_the_edge_of_the_ribbon(visit):  # noqa: F811
+def test_nothing_of_a_row_scrolled_away_is_left_at_the_edge_of_the_ribbon(visit):
     slivers = """() => {
         const box = document.querySelector('.sv-ribbon'), edge = box.getBoundingClientRect().top + box.clientTop;
         const left = [...box.querySelectorAll('.sv-chip')].map((c) => c.getBoundingClientRect().bottom - edge);

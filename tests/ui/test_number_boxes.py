@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from tests.ui.test_page import chromium, desk, expected, open_tab, visit  # noqa: F401
-from tests.ui.test_traces_ui import save
+from tests.ui.actions import expected, save
 from tests.views import js
 
 BOX = "#sv-k input[type=number]"
@@ -36,7 +35,7 @@ def test_the_nearest_allowed_number_by_hand():
         ("2.5", "3", "2.5 is not"),
     ],
 )
-def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visit, typed, left, said):  # noqa: F811
+def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visit, typed, left, said):
     box = visit.page.locator(BOX)
     box.click()
     box.fill(typed)
@@ -54,7 +53,7 @@ def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visi
     assert visit.page.locator(".toast-body").count() == 0
 
 
-def test_a_number_beyond_the_end_is_told_before_gradio_moves_it_and_no_longer_than_it_matters(visit):  # noqa: F811
+def test_a_number_beyond_the_end_is_told_before_gradio_moves_it_and_no_longer_than_it_matters(visit):
     box = visit.page.locator(BOX)
     note = "() => document.querySelector('.sv-say').textContent"
     for again in ("6", None):
@@ -67,7 +66,7 @@ def test_a_number_beyond_the_end_is_told_before_gradio_moves_it_and_no_longer_th
         visit.until(f"() => !({note})().includes('stands at')")
 
 
-def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visit):  # noqa: F811
+def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visit):
     visit.page.locator(BOX).click()
     visit.page.keyboard.press("Control+a")
     visit.page.keyboard.press("Delete")
@@ -79,7 +78,7 @@ def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visi
     assert visit.output() == expected(k=6)
 
 
-def test_a_letter_in_a_box_changes_nothing(visit):  # noqa: F811
+def test_a_letter_in_a_box_changes_nothing(visit):
     visit.page.locator(BOX).click()
     visit.page.keyboard.press("Control+a")
     visit.page.keyboard.type("abc")
@@ -88,7 +87,7 @@ def test_a_letter_in_a_box_changes_nothing(visit):  # noqa: F811
     assert visit.page.locator(RANGE).input_value() == "4"
 
 
-def test_a_comma_between_digits_is_a_point_and_never_left_out_in_silence(visit):  # noqa: F811
+def test_a_comma_between_digits_is_a_point_and_never_left_out_in_silence(visit):
     def typed(name, text, at_once=False):
         visit.page.locator(f"#sv-{name} input[type=number]").click()
         visit.page.keyboard.press("Control+a")
@@ -107,7 +106,7 @@ def test_a_comma_between_digits_is_a_point_and_never_left_out_in_silence(visit):
     assert typed("max-new-tokens", "1,000", at_once=True) == "1000"  # thousands, as browsers read them
 
 
-def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):  # noqa: F811
+def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):
     visit.open("Sampling and rule")
     seed = visit.page.locator("#sv-seed input, #sv-seed textarea")
     seed.fill("9007199254740993")
@@ -135,7 +134,7 @@ def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):  # noq
     assert visit.page.locator(".toast-body").count() == 0
 
 
-def test_numbers_typed_in_the_studies_are_held_to_what_they_allow(visit):  # noqa: F811
+def test_numbers_typed_in_the_studies_are_held_to_what_they_allow(visit):
     visit.page.locator("#sv-lossless > button").click()
     visit.page.locator("#sv-lossless-where").get_by_text("decided by").wait_for()
     last = visit.page.locator("#sv-lossless-step input[type=range]").get_attribute("max")

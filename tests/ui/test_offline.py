@@ -9,7 +9,6 @@ import pytest
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR
 from specviz.ui import app, controls, panel
 from tests.ui import browser
-from tests.ui.test_page import chromium, desk, open_tab  # noqa: F401
 
 INSTEAD = "The wanted pair is not to be had: another one runs instead."
 
@@ -30,7 +29,7 @@ def offline():
     demo.close()
 
 
-def test_the_stand_in_is_named_beside_the_recording_and_in_the_menu_and_not_after(desk, open_tab, offline):  # noqa: F811
+def test_the_stand_in_is_named_beside_the_recording_and_in_the_menu_and_not_after(desk, open_tab, offline):
     tab = open_tab(desk, url=offline)
     tab.until("(w) => document.querySelector('.sv-say').textContent.endsWith(w)", INSTEAD)
     assert tab.say().startswith("This is a recording of a real run") and "press Play" in tab.say()

@@ -9,77 +9,11 @@ import itertools
 import re
 
 import pytest
-import torch
 
-import specviz
-from specviz.settings import RunSettings
 from specviz.ui.controls import FIRST_SETTINGS
-from specviz.ui.presets import FIRST, PRESETS
-from specviz.views import wire
 from tests.ui import browser
+from tests.ui.actions import LONG, PHONE, SCREEN, expected, lengthen, overflow, wait_pause
 from tests.ui.browser import EVIL, PATIENT_MS, Visit
-
-LONG = 4000
-SCREEN = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    # tiny models on few cores: helper threads of torch would only fight with the browser
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with browser.browser() as started:
-        yield started
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def desk(chromium):
-    """A window of the usual size, shared by tests; each has a tab of its own, and so is a visitor of its own."""
-    context = chromium.new_context(viewport=SCREEN)
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def open_tab():
-    """Open tabs in any context; at the end all of them must have been faultless."""
-    visits = []
-
-    def opened(context, query="", url=""):
-        visits.append(Visit(context.new_page(), (url or browser.address()) + query))
-        return visits[-1]
-
-    yield opened
-    faults = [fault for visit in visits for fault in visit.faults]
-    for visit in visits:
-        visit.page.close()
-    assert faults == []
-
-
-@pytest.fixture
-def visit(desk, open_tab):
-    return open_tab(desk)
-
-
-def expected(prompt=PRESETS[FIRST].prompt, **changes):
-    """Chips of the output of the same run in Python."""
-    settings = {name: getattr(FIRST_SETTINGS, name) for name in RunSettings.__dataclass_fields__} | changes
-    trace = specviz.run(browser.default_pair(), prompt, RunSettings(**settings))
-    steps = [wire.step(step) for step in trace.steps]
-    return [t[1] for s in steps for t in [*(t for t in s["tok"] if t[2] == "a"), *([s["ex"]] if s["ex"] else [])]]
-
-
-def lengthen(visit, tokens=LONG):
-    visit.open("Length and template")
-    visit.slide("max-new-tokens", tokens)
-
-
-def wait_pause(visit):
-    visit.press("pause")
-    visit.wait_state("Paused")
-
 
 # ------------------------------------------------------------------------------------------------- before anything is run
 
@@ -583,11 +517,6 @@ def test_right_to_left_tokens_keep_to_their_places(visit):
 
 
 # ------------------------------------------------------------------------------------------------- themes and sizes
-
-
-def overflow(visit):
-    """Pixels by which the page is wider than the window."""
-    return visit.page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
 def reachable(visit, name):

@@ -6,26 +6,7 @@ import pytest
 
 from specviz.models.catalogue import OFFLINE_PAIR
 from tests.ui import browser
-from tests.ui.test_page import PHONE, SCREEN, chromium, open_tab, overflow  # noqa: F401
-
-
-@pytest.fixture
-def phone(chromium, open_tab):  # noqa: F811
-    """Open tabs as a phone does; `query` and whatever a context of the browser takes."""
-    contexts = []
-
-    def opened(query="", **how):
-        contexts.append(chromium.new_context(**{"viewport": PHONE, "has_touch": True, "is_mobile": True} | how))
-        return open_tab(contexts[-1], query)
-
-    yield opened
-    for context in contexts:
-        context.close()
-
-
-def unfold(visit, *studies):
-    for study in studies:
-        visit.page.locator(f"#{study} > button").click()
+from tests.ui.actions import PHONE, SCREEN, overflow, unfold
 
 
 def test_nothing_lies_over_the_bar_of_the_transport(phone):
@@ -49,7 +30,7 @@ def test_nothing_lies_over_the_bar_of_the_transport(phone):
     assert over == []
 
 
-def test_a_lost_server_is_told_by_the_page_alone_and_the_drawer_can_be_closed(chromium, open_tab):  # noqa: F811
+def test_a_lost_server_is_told_by_the_page_alone_and_the_drawer_can_be_closed(chromium, open_tab):
     demo, url = browser.launch()
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context, url=url)

@@ -8,12 +8,12 @@ import pytest
 
 from specviz.views import page as view_page
 from specviz.views import wire
-from tests.ui.test_page import PHONE, SCREEN, chromium, desk, lengthen, open_tab, visit  # noqa: F401
+from tests.ui.actions import PHONE, SCREEN, lengthen
 
 RANGE = ".sv-race input[type=range]"
 
 
-def compared(visit, tokens=400, temperature=0, rivals=4):  # noqa: F811
+def compared(visit, tokens=400, temperature=0, rivals=4):
     """Compare at `temperature`, and wait for the race."""
     lengthen(visit, tokens)
     visit.slide("temperature", temperature)
@@ -23,7 +23,7 @@ def compared(visit, tokens=400, temperature=0, rivals=4):  # noqa: F811
     assert visit.page.locator(".sv-race-picks button").count() == rivals + 1
 
 
-def lanes(visit):  # noqa: F811
+def lanes(visit):
     """(tokens on screen, figures) of each lane that races."""
     figures = visit.page.locator(".sv-track-figures").all_text_contents()
     seen = visit.page.evaluate(
@@ -34,11 +34,11 @@ def lanes(visit):  # noqa: F811
     return list(zip(seen, figures, strict=True))
 
 
-def moment(visit):  # noqa: F811
+def moment(visit):
     return float(visit.page.locator(RANGE).input_value())
 
 
-def test_a_race_is_played_paused_scrubbed_and_ends_with_a_verdict(visit):  # noqa: F811
+def test_a_race_is_played_paused_scrubbed_and_ends_with_a_verdict(visit):
     compared(visit)
     # it lies there with its outcome until it is played
     assert [seen for seen, _ in lanes(visit)] == [400, 400, 400]
@@ -76,7 +76,7 @@ def test_a_race_is_played_paused_scrubbed_and_ends_with_a_verdict(visit):  # noq
     assert [seen for seen, _ in lanes(visit)] == [400, 400, 400]
 
 
-def test_keys_move_the_race_and_not_the_run_above(visit):  # noqa: F811
+def test_keys_move_the_race_and_not_the_run_above(visit):
     compared(visit, tokens=60)
     before = visit.label()
     bar = visit.page.locator(RANGE)
@@ -105,13 +105,13 @@ def test_keys_move_the_race_and_not_the_run_above(visit):  # noqa: F811
     assert visit.label() == before
 
 
-def test_above_temperature_0_texts_are_not_compared(visit):  # noqa: F811
+def test_above_temperature_0_texts_are_not_compared(visit):
     compared(visit, tokens=30, temperature=1)
     assert "two fair draws need not agree" in visit.page.locator(".sv-race").text_content()
     assert "✓ The target" not in visit.page.locator(".sv-race-outcome").text_content()
 
 
-def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):  # noqa: F811
+def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
     """Drawn from made-up lanes: in float32, which tests run in, no two part."""
 
     def lane(name, at, words, **more):
@@ -149,7 +149,7 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium): 
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
-def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):  # noqa: F811
+def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):
     context = chromium.new_context(viewport=size, reduced_motion="reduce")
     seen = open_tab(context)
     if size is PHONE:

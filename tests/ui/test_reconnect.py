@@ -16,8 +16,8 @@ from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from tests.conftest import tiny_pair
 from tests.ui import browser
-from tests.ui.test_drive import KEY, VALUES, told
-from tests.ui.test_page import SCREEN, chromium, desk, expected, lengthen, open_tab, visit, wait_pause  # noqa: F401
+from tests.ui.actions import SCREEN, expected, lengthen, reload, wait_pause
+from tests.ui.handlers import KEY, VALUES, told
 
 
 @pytest.fixture
@@ -120,12 +120,7 @@ def test_a_reload_comes_before_the_address(panel, visitors, drivers):
 # ------------------------------------------------------------------------------------------------------------ in the page
 
 
-def reload(tab):
-    tab.page.reload(wait_until="commit")
-    tab.until("() => document.querySelector('.sv-pill')")
-
-
-def test_a_page_loaded_again_picks_the_run_up_with_its_controls_and_play_goes_on(visit):  # noqa: F811
+def test_a_page_loaded_again_picks_the_run_up_with_its_controls_and_play_goes_on(visit):
     visit.prompt("Where was I?")
     visit.choose("strategy", "greedy")
     visit.slide("k", 6)
@@ -151,7 +146,7 @@ def test_a_page_loaded_again_picks_the_run_up_with_its_controls_and_play_goes_on
     assert visit.output() == expected("Where was I?", **changes)
 
 
-def test_a_page_loaded_again_in_mid_run_ends_the_driver_and_goes_on_from_there(visit):  # noqa: F811
+def test_a_page_loaded_again_in_mid_run_ends_the_driver_and_goes_on_from_there(visit):
     lengthen(visit)
     visit.run_live()
     visit.wait_steps(600)
@@ -168,7 +163,7 @@ def test_a_page_loaded_again_in_mid_run_ends_the_driver_and_goes_on_from_there(v
     assert visit.place()[1] <= made + 2  # the step that was under way, and the one asked for
 
 
-def test_after_a_reset_a_reload_begins_with_the_recording(visit):  # noqa: F811
+def test_after_a_reset_a_reload_begins_with_the_recording(visit):
     visit.steps_one_by_one(1)
     visit.press("reset")
     visit.wait_state("No run yet")
@@ -177,7 +172,7 @@ def test_after_a_reset_a_reload_begins_with_the_recording(visit):  # noqa: F811
     assert visit.say() == "This is a recording of a real run — press Play for a live one."
 
 
-def test_a_run_that_is_gone_is_told_and_the_recording_is_shown(desk, open_tab):  # noqa: F811
+def test_a_run_that_is_gone_is_told_and_the_recording_is_shown(desk, open_tab):
     tab = open_tab(desk)
     tab.page.evaluate("() => sessionStorage.setItem('specviz.run', 'from before the restart')")
     reload(tab)
@@ -186,7 +181,7 @@ def test_a_run_that_is_gone_is_told_and_the_recording_is_shown(desk, open_tab): 
     tab.steps_one_by_one(1)
 
 
-def test_a_copied_tab_takes_the_run_over_and_the_first_begins_its_own(desk, open_tab):  # noqa: F811
+def test_a_copied_tab_takes_the_run_over_and_the_first_begins_its_own(desk, open_tab):
     first = open_tab(desk)
     lengthen(first)
     first.choose("speed", "4 steps/s")
@@ -215,7 +210,7 @@ def test_a_copied_tab_takes_the_run_over_and_the_first_begins_its_own(desk, open
     assert second.state() == "Paused" and second.place()[1] >= made + 10
 
 
-def test_a_second_window_is_a_visitor_of_its_own(desk, open_tab):  # noqa: F811
+def test_a_second_window_is_a_visitor_of_its_own(desk, open_tab):
     first = open_tab(desk)
     first.steps_one_by_one(2)
     second = open_tab(desk)
@@ -226,7 +221,7 @@ def test_a_second_window_is_a_visitor_of_its_own(desk, open_tab):  # noqa: F811
     assert second.label() == "step 1 of 1"
 
 
-def test_a_hidden_tabs_run_goes_on_and_a_closed_tabs_ends_within_a_step(chromium, open_tab):  # noqa: F811
+def test_a_hidden_tabs_run_goes_on_and_a_closed_tabs_ends_within_a_step(chromium, open_tab):
     context = chromium.new_context(viewport=SCREEN)
     tab = open_tab(context)
     lengthen(tab)

@@ -7,18 +7,7 @@ import re
 import pytest
 
 from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
-from tests.ui.test_page import (  # noqa: F401
-    PHONE,
-    chromium,
-    desk,
-    expected,
-    lengthen,
-    open_tab,
-    overflow,
-    visit,
-    wait_pause,
-)
-from tests.ui.test_reconnect import reload
+from tests.ui.actions import PHONE, expected, lengthen, overflow, reload, wait_pause
 
 FOCUS = """() => {
     const node = document.activeElement, box = node.getBoundingClientRect();
@@ -37,7 +26,7 @@ FOCUS = """() => {
 }"""
 
 
-def tab_through(visit, most=120):  # noqa: F811
+def tab_through(visit, most=120):
     """What the Tab key comes to, from the top of the page to its end."""
     visit.page.evaluate(
         """() => {
@@ -61,7 +50,7 @@ def tab_through(visit, most=120):  # noqa: F811
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):  # noqa: F811
+def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):
     visit.steps_one_by_one(2)
     if large:
         visit.page.get_by_role("button", name="Large type").click()
@@ -76,7 +65,7 @@ def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):  # noqa: F8
         visit.page.get_by_role("button", name="Large type").click()  # kept for the other tabs of this window
 
 
-def test_state_sentence_and_models_are_whole(visit):  # noqa: F811
+def test_state_sentence_and_models_are_whole(visit):
     cut = "(n) => n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 2"
     for part in (".sv-say", ".sv-pair"):
         assert visit.page.locator(part).text_content()
@@ -86,7 +75,7 @@ def test_state_sentence_and_models_are_whole(visit):  # noqa: F811
 # --------------------------------------------------------------------------------------- more than there is room for
 
 
-def test_a_long_draft_says_what_is_in_sight_covers_nothing_and_is_scrolled_by_keys(visit):  # noqa: F811
+def test_a_long_draft_says_what_is_in_sight_covers_nothing_and_is_scrolled_by_keys(visit):
     visit.slide("k", 12)
     visit.steps_one_by_one(1)
     lanes = visit.page.locator(".sv-lanes")
@@ -119,7 +108,7 @@ def test_a_long_draft_says_what_is_in_sight_covers_nothing_and_is_scrolled_by_ke
     visit.until("() => document.querySelector('.sv-card > .sv-sides').hidden")
 
 
-def test_a_wide_tree_says_what_is_in_sight(visit):  # noqa: F811
+def test_a_wide_tree_says_what_is_in_sight(visit):
     visit.choose("strategy", "beam search")
     visit.slide("k", 12)
     visit.steps_one_by_one(1)
@@ -133,7 +122,7 @@ def test_a_wide_tree_says_what_is_in_sight(visit):  # noqa: F811
 # ------------------------------------------------------------------------------------------------- the keyboard alone
 
 
-def test_every_stop_of_the_tab_key_is_seen_and_no_menu_stays_open(visit):  # noqa: F811
+def test_every_stop_of_the_tab_key_is_seen_and_no_menu_stays_open(visit):
     for section in ("Sampling and rule", "Length and template", "Models"):
         visit.open(section)
     visit.page.wait_for_timeout(400)  # sections unfold
@@ -146,9 +135,9 @@ def test_every_stop_of_the_tab_key_is_seen_and_no_menu_stays_open(visit):  # noq
     assert visit.page.locator("[role=combobox][aria-expanded=true]").count() == 0
 
 
-def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(chromium, open_tab):  # noqa: F811
+def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context)  # noqa: F811
+    visit = open_tab(context)
     cut = visit.page.locator("#sv-transport button").evaluate_all(
         "(all) => all.filter((n) => { const b = n.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth; }).length"
     )
@@ -166,7 +155,7 @@ def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(chromiu
     context.close()
 
 
-def test_the_menu_of_runs_takes_no_key_of_the_run_and_closes_when_it_is_left(visit):  # noqa: F811
+def test_the_menu_of_runs_takes_no_key_of_the_run_and_closes_when_it_is_left(visit):
     label = visit.label()
     opener = visit.page.get_by_role("button", name="Runs: recordings, files and links")
     opener.focus()
@@ -188,7 +177,7 @@ def test_the_menu_of_runs_takes_no_key_of_the_run_and_closes_when_it_is_left(vis
 # ---------------------------------------------------------------------------------------------------- words and ways
 
 
-def test_after_models_that_cannot_be_loaded_one_button_goes_back(visit):  # noqa: F811
+def test_after_models_that_cannot_be_loaded_one_button_goes_back(visit):
     visit.steps_one_by_one(1)
     visit.open("Models")
     visit.write_in("target", "missing")
@@ -205,7 +194,7 @@ def test_after_models_that_cannot_be_loaded_one_button_goes_back(visit):  # noqa
     assert visit.output() == expected()
 
 
-def test_the_example_menu_follows_the_prompt(visit):  # noqa: F811
+def test_the_example_menu_follows_the_prompt(visit):
     shown = visit.page.locator("#sv-preset input")
     assert shown.input_value() == FIRST
     for prompt, name in (("My own words", OWN_PROMPT), (PRESETS["List"].prompt, "List")):
@@ -217,7 +206,7 @@ def test_the_example_menu_follows_the_prompt(visit):  # noqa: F811
     visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", PRESETS["Story"].prompt)
 
 
-def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):  # noqa: F811
+def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):
     heard = "(words) => new RegExp(words).test(document.querySelector('.sv-top .sv-sr').textContent)"
     visit.press("play")
     visit.wait_state("Finished")
@@ -229,7 +218,7 @@ def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):  # noq
     visit.until(heard, rf"^Paused\. {counted}places accepted\.$".replace("tokens so", "tokens? so"))
 
 
-def test_the_text_is_copied_from_the_menu_of_runs(visit):  # noqa: F811
+def test_the_text_is_copied_from_the_menu_of_runs(visit):
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     visit.press("play")
     visit.wait_state("Finished")
@@ -237,7 +226,7 @@ def test_the_text_is_copied_from_the_menu_of_runs(visit):  # noqa: F811
     visit.until("() => document.querySelector('.sv-say').textContent === 'The text is copied.'")
 
 
-def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):  # noqa: F811
+def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):
     visit.press("play")
     visit.wait_state("Finished")
     visit.press("alone")
@@ -248,7 +237,7 @@ def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):  # no
     assert "Measured one after the other, on a machine that may have been busier in one" in note
 
 
-def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visit):  # noqa: F811
+def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visit):
     visit.prompt("🙂 日本 שלום")
     visit.open("Length and template")
     visit.page.locator("#sv-chat input").uncheck()
@@ -261,7 +250,7 @@ def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visi
     visit.until("() => /bytes ⟨9F⟩; only with its neighbours/.test(document.querySelector('.sv-tip').textContent)")
 
 
-def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):  # noqa: F811
+def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):
     visit.steps_one_by_one(2)
     visit.prompt("Something else")
     hint = "The prompt has changed: Play and Step begin a new run; the run so far keeps its own."
@@ -280,7 +269,7 @@ def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):  # n
     assert "lighthouse" in "".join(visit.chips("p"))
 
 
-def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):  # noqa: F811
+def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):
     visit.open("Length and template")
     visit.slide("max-new-tokens", 5)
     visit.press("play")
@@ -295,7 +284,7 @@ def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):  # noqa: F811
     assert visit.output()[: len(before)] == before and visit.say() == "the token limit was reached"
 
 
-def test_a_speed_up_measured_while_others_were_here_is_marked(visit, desk, open_tab):  # noqa: F811
+def test_a_speed_up_measured_while_others_were_here_is_marked(visit, desk, open_tab):
     visit.press("play")
     visit.wait_state("Finished")
     other = open_tab(desk)
@@ -313,7 +302,7 @@ def test_a_speed_up_measured_while_others_were_here_is_marked(visit, desk, open_
     visit.until("() => !document.querySelector('.sv-figure-speed')._tip().join(' ').includes('Others were')")
 
 
-def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811
+def test_the_controls_of_a_run_that_is_gone_come_back(visit):
     visit.slide("k", 7)
     visit.prompt("Still here")
     visit.choose("strategy", "greedy")
@@ -329,8 +318,8 @@ def test_the_controls_of_a_run_that_is_gone_come_back(visit):  # noqa: F811
     assert visit.output() == expected("Still here", k=7, strategy="greedy")[: len(visit.output())]
 
 
-def test_what_stands_beside_a_recording_names_it(desk, open_tab):  # noqa: F811
-    visit = open_tab(desk, "?trace=story")  # noqa: F811
+def test_what_stands_beside_a_recording_names_it(desk, open_tab):
+    visit = open_tab(desk, "?trace=story")
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
     shown = "On screen is “Story”, a recorded run."
     visit.prompt(" ")

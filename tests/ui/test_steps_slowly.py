@@ -10,7 +10,6 @@ import re
 from pathlib import Path
 
 import pytest
-import torch
 
 import specviz
 from specviz.metrics import count
@@ -20,21 +19,12 @@ from specviz.ui.presets import FIRST, PRESETS
 from specviz.views import page as view_page
 from specviz.views import wire
 from tests.ui import browser
+from tests.ui.actions import SCREEN
 from tests.ui.browser import Visit
 
-SCREEN = {"width": 1280, "height": 800}
 STORY = ["Draft", "Target pass", "Verdicts", "Result"]
 TALE = "() => !document.querySelector('.sv-tale').hidden"
 NO_TALE = "() => document.querySelector('.sv-tale').hidden"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with browser.browser() as started:
-        yield started
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from specviz.ui.studies import Desk
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from tests.conftest import tiny_pair
-from tests.ui.test_drive import VALUES, load
+from tests.ui.handlers import VALUES, load
 
 
 @pytest.fixture

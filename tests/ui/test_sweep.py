@@ -7,10 +7,8 @@ import io
 import json
 import re
 
-from tests.ui.test_page import SCREEN, chromium, desk, open_tab, visit  # noqa: F401
 
-
-def unfolded(visit, tokens=32):  # noqa: F811
+def unfolded(visit, tokens=32):
     visit.slide("temperature", 0)
     visit.page.get_by_text("Sweep strategies and K").click()
     visit.page.locator("#sv-sweep-go").wait_for()
@@ -18,19 +16,19 @@ def unfolded(visit, tokens=32):  # noqa: F811
     visit.until("() => /cells/.test(document.querySelector('#sv-sweep-plan').textContent)")
 
 
-def rows(visit):  # noqa: F811
+def rows(visit):
     return visit.page.locator(".sv-sweep-table tbody tr").count()
 
 
-def line(visit):  # noqa: F811
+def line(visit):
     return visit.page.locator(".sv-sweep-line").text_content()
 
 
-def done(visit):  # noqa: F811
+def done(visit):
     visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
 
 
-def test_a_sweep_is_stopped_taken_up_again_drawn_and_saved(visit):  # noqa: F811
+def test_a_sweep_is_stopped_taken_up_again_drawn_and_saved(visit):
     unfolded(visit, tokens=200)
     plan = visit.page.locator("#sv-sweep-plan")
     # the estimate is said before anything runs
@@ -83,7 +81,7 @@ def test_a_sweep_is_stopped_taken_up_again_drawn_and_saved(visit):  # noqa: F811
     assert not visit.page.locator(".sv-sweep").is_visible()
 
 
-def test_nothing_chosen_is_a_sentence(visit):  # noqa: F811
+def test_nothing_chosen_is_a_sentence(visit):
     unfolded(visit)
     for box in visit.page.locator("#sv-sweep").get_by_label("greedy").all():
         box.uncheck()

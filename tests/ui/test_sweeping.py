@@ -14,7 +14,7 @@ from specviz.ui.sweeping import OWN, Choice, Sweeping
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
 from specviz.views import sweep as view
-from tests.ui.test_drive import VALUES, load
+from tests.ui.handlers import VALUES, load
 
 SMALL = Choice(["greedy", "prompt lookup"], [1, 4], [0.0], [OWN], 16)
 

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.ui.test_page import PHONE, SCREEN, chromium, open_tab, overflow  # noqa: F401
-from tests.ui.test_phone import phone, unfold  # noqa: F401
+from tests.ui.actions import PHONE, overflow, unfold
 
 SIDE = {"width": 844, "height": 390}
 VALUE = "(id) => [...document.querySelectorAll(`#sv-${id} input`)].map((node) => Number(node.value))"
@@ -38,7 +37,7 @@ def spot(visit, name, share):
 
 
 @pytest.fixture
-def drawer(phone):  # noqa: F811
+def drawer(phone):
     visit = phone()
     visit.page.get_by_role("button", name="Controls").click()
     visit.page.locator("#sv-side.open").wait_for()
@@ -74,7 +73,7 @@ def test_a_slider_is_dragged_and_tapped_as_ever(drawer):
 
 
 @pytest.mark.parametrize("least", [24, 36], ids=["mouse", "fingers"])
-def test_a_slider_is_hit_beside_its_line_and_covers_no_number(phone, least):  # noqa: F811
+def test_a_slider_is_hit_beside_its_line_and_covers_no_number(phone, least):
     visit = phone(
         **({} if least == 36 else {"viewport": {"width": 1280, "height": 800}, "has_touch": False, "is_mobile": False})
     )
@@ -95,7 +94,7 @@ def test_a_slider_is_hit_beside_its_line_and_covers_no_number(phone, least):  # 
     assert all(all(each) for each in found), found
 
 
-def test_on_its_side_nothing_lies_over_the_bar_and_the_handle_has_its_word(phone):  # noqa: F811
+def test_on_its_side_nothing_lies_over_the_bar_and_the_handle_has_its_word(phone):
     visit = phone(viewport=SIDE)
     visit.page.locator("#sv-side:not(.open)").wait_for()
     visit.page.wait_for_timeout(400)
@@ -120,7 +119,7 @@ def test_on_its_side_nothing_lies_over_the_bar_and_the_handle_has_its_word(phone
 
 
 @pytest.mark.parametrize("size", [PHONE, {"width": 360, "height": 740}, SIDE], ids=["usual", "small", "side"])
-def test_a_candidate_is_not_squeezed_by_what_became_of_it(phone, size):  # noqa: F811
+def test_a_candidate_is_not_squeezed_by_what_became_of_it(phone, size):
     visit = phone(viewport=size)
     visit.page.locator(".sv-cand").first.wait_for()
     both = """() => {
@@ -136,7 +135,7 @@ def test_a_candidate_is_not_squeezed_by_what_became_of_it(phone, size):  # noqa:
     assert all(inside for inside, _ in (token, *tags)) and token[1] >= 80
 
 
-def test_the_shade_of_a_table_that_scrolls_leaves_the_figures_readable(phone):  # noqa: F811
+def test_the_shade_of_a_table_that_scrolls_leaves_the_figures_readable(phone):
     visit = phone(viewport={"width": 360, "height": 740})
     unfold(visit, "sv-numbers")
     visit.page.locator(".sv-compare-scroll").first.wait_for()

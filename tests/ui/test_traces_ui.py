@@ -20,7 +20,7 @@ from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from specviz.views import wire
 from tests.conftest import tiny_pair
-from tests.ui.test_page import chromium, desk, expected, lengthen, open_tab, visit, wait_pause  # noqa: F401
+from tests.ui.actions import expected, lengthen, save, wait_pause
 
 READER = Files(Visitors(), Turns())
 VALUES = {"prompt": "w1 w2", "k": 3, "max_new_tokens": 12, "target": "target12", "draft": "draft12"}
@@ -134,13 +134,6 @@ def test_the_studio_makes_a_recording_and_reads_it_back(tmp_path, monkeypatch):
 # ------------------------------------------------------------------------------------------------------------ in the page
 
 
-def save(tab):
-    """Name and text of the file that Save run writes."""
-    with tab.page.expect_download() as waiting:
-        tab.menu("Save run")
-    return waiting.value.suggested_filename, waiting.value.path().read_text(encoding="utf-8")
-
-
 def open_file(tab, name, content):
     tab.page.locator(".sv-runs input[type=file]").set_input_files(
         {"name": name, "mimeType": "application/json", "buffer": content}
@@ -151,7 +144,7 @@ def wait_say(tab, words):
     tab.until("(w) => document.querySelector('.sv-say').textContent.includes(w)", words)
 
 
-def test_a_run_is_saved_and_opened_again_and_looks_the_same(visit, desk, open_tab):  # noqa: F811
+def test_a_run_is_saved_and_opened_again_and_looks_the_same(visit, desk, open_tab):
     visit.press("play")
     visit.wait_state("Finished")
     name, text = save(visit)
@@ -180,7 +173,7 @@ def test_a_run_is_saved_and_opened_again_and_looks_the_same(visit, desk, open_ta
     ],
     ids=["another file", "a picture"],
 )
-def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence):  # noqa: F811
+def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence):
     before = visit.chips()
     open_file(visit, "notes.json", content)
     wait_say(visit, sentence)
@@ -188,7 +181,7 @@ def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence
     assert visit.say().endswith(" On screen is a recording of a real run.")
 
 
-def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):  # noqa: F811
+def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):
     story = gallery.read("story")
     slow = replace(story.baseline, step_s=tuple(4 * seconds for seconds in story.baseline.step_s))
     open_file(visit, "slow.json", replace(story, baseline=slow).to_json().encode())
@@ -202,7 +195,7 @@ def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):  # noqa
     assert "Faster than" not in found.inner_text()
 
 
-def drop(visit, text, times=1):  # noqa: F811
+def drop(visit, text, times=1):
     """Drop a file of `text`, so many times over, onto the page."""
     data = visit.page.evaluate_handle(
         """([text, times]) => {
@@ -216,20 +209,20 @@ def drop(visit, text, times=1):  # noqa: F811
         visit.page.dispatch_event(".sv-ribbon", event, {"dataTransfer": data})
 
 
-def test_a_file_that_is_too_large_is_told_and_what_is_on_screen_stays(visit):  # noqa: F811
+def test_a_file_that_is_too_large_is_told_and_what_is_on_screen_stays(visit):
     before = visit.chips()
     drop(visit, " ", 20_000_001)  # made in the page: to carry it there takes half a minute
     wait_say(visit, "a trace may have at most 20")
     assert visit.say().startswith("“dropped.json”") and visit.chips() == before and visit.state() == "Not done"
 
 
-def test_a_file_is_dropped_onto_the_page(visit, trace):  # noqa: F811
+def test_a_file_is_dropped_onto_the_page(visit, trace):
     drop(visit, trace.to_json())
     wait_say(visit, "“dropped.json”, a recorded run")
     visit.wait_label(f"step {len(trace.steps)} of {len(trace.steps)}")
 
 
-def test_a_recording_is_chosen_and_the_controls_follow_it(visit):  # noqa: F811
+def test_a_recording_is_chosen_and_the_controls_follow_it(visit):
     visit.menu("Code")
     wait_say(visit, "“Code”, a recorded run — press Play for a live one.")
     visit.until("() => document.querySelector('#sv-k input[type=number]').value === '6'")
@@ -244,7 +237,7 @@ def test_a_recording_is_chosen_and_the_controls_follow_it(visit):  # noqa: F811
     assert visit.output() == expected(gallery.RECORDINGS["code"].prompt, k=6, strategy="greedy", temperature=0)
 
 
-def test_a_recording_over_a_live_run_pauses_it_and_play_goes_on_with_it(visit):  # noqa: F811
+def test_a_recording_over_a_live_run_pauses_it_and_play_goes_on_with_it(visit):
     lengthen(visit)
     visit.run_live()
     visit.wait_steps(5)
@@ -265,7 +258,7 @@ def test_a_recording_over_a_live_run_pauses_it_and_play_goes_on_with_it(visit): 
     assert visit.output() == expected()[: len(visit.output())] != []
 
 
-def test_the_menu_is_used_from_the_keyboard(visit):  # noqa: F811
+def test_the_menu_is_used_from_the_keyboard(visit):
     opener = visit.page.get_by_role("button", name="Runs: recordings, files and links")
     opener.focus()
     visit.page.keyboard.press("Enter")
