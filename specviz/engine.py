@@ -1,5 +1,7 @@
 """The loop: draft, one target pass, verify, emit. One call of `step` is one step, whoever calls it.
 
+`decoding.algorithm` states the same method in the papers' letters, in fifteen lines; a test holds the two equal.
+
 A Step button, Play and "run to the end" are the same call. Settings are read at every step, so K, strategy, rule and
 temperature may change in mid-run, and each record says what it was made under. The state between steps is plain data
 (ids, seed, steps so far); the caches only make it fast.

@@ -1,0 +1,1 @@
+"""How tokens are decoded. `algorithm` states the method in the papers' letters."""
