@@ -24,10 +24,17 @@ RUNS = 1000
 START = 3
 FILTERS = {"plain": {}, "top-k and top-p": {"top_k": 5, "top_p": 0.8}, "temperature 2": {"temperature": 2.0}}
 DRAFTING = [(s, r) for s in STRATEGIES if s != "none" for r in RULES if RULES[r].lossless]
-# one that draws, one that chooses, one that branches: whole products; of the others the case with most in it
+MOST = "top-k and top-p"
+"""The filters whose case goes through most code: it always runs, for every strategy and rule."""
+# one that draws, one that chooses, one that branches: the whole product, nightly
 WHOLE = ("sampling", "greedy", "sampled tree")
-CASES = [(s, r, k, f) for s, r in DRAFTING if s in WHOLE for k in (1, 2) for f in FILTERS if k == 2 or f == "plain"]
-CASES += [(s, r, 2, "top-k and top-p") for s, r in DRAFTING if s not in WHOLE]
+CASES: list[object] = [(s, r, 2, MOST) for s, r in DRAFTING]
+CASES += [
+    pytest.param(s, r, k, f, marks=pytest.mark.slow)
+    for s, r in DRAFTING
+    if s in WHOLE
+    for k, f in [(1, "plain"), *((2, f) for f in FILTERS if f != MOST)]
+]
 
 
 def p_value(pair, settings, costs=None):

@@ -1,8 +1,8 @@
-"""The picture in the README is held against the tree, and the rooms against what they may import."""
+"""The map equals the tree, and each folder imports only what it may."""
 
 import ast
+import importlib.util
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,40 +85,13 @@ def test_reading_a_trace_or_drawing_a_view_loads_neither_torch_nor_gradio(module
     assert json.loads(done.stdout) == []
 
 
-def test_the_map_in_the_readme_names_every_file_and_nothing_else():
-    block = re.search(r"```text\n(.*?)```", README, re.S)
-    assert block, "the README has no map"
-    named, folder = set(), ""
-    for line in block.group(1).splitlines():
-        entry = line.split("  ")[0] if not line.startswith(" ") else line.strip().split("  ")[0]
-        if not line.startswith(" "):
-            folder = entry if entry.endswith("/") else ""
-            named.add(entry)
-        else:
-            named.add(folder + entry)
-    tree = {str(p.relative_to(ROOT)) for p in (ROOT / "specviz").rglob("*.py") if p.name != "__init__.py"}
-    tree |= {str(p.relative_to(ROOT)) for p in (ROOT / "assets").glob("*.*")}
-    mapped = {name for name in named if not name.endswith("/")}
-    assert tree <= mapped, f"not in the map: {sorted(tree - mapped)}"
-    assert all((ROOT / name).exists() for name in named), sorted(n for n in named if not (ROOT / n).exists())
-
-
-def test_top_level_has_its_fixed_shape():
-    allowed = {
-        "app.py",
-        "specviz",
-        "assets",
-        "tests",
-        "requirements.txt",
-        "requirements-dev.txt",
-        "README.md",
-        "LICENSE",
-    }
-    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, cwd=ROOT, check=False).stdout.split(
-        "\n"
-    )
-    tops = {name.split("/")[0] for name in listed if name}
-    assert tops - allowed <= {"pyproject.toml", ".ci", ".github", ".gitignore", ".gitattributes"}
+def test_the_map_is_that_of_the_tree_and_every_file_says_what_it_contains():
+    spec = importlib.util.spec_from_file_location("make_map", ROOT / "docs" / "make_map.py")
+    make_map = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_map)
+    assert make_map.MAP.read_text(encoding="utf-8") == make_map.written(), "run python docs/make_map.py"
+    silent = [path for _, files in make_map.sections() for path in files if not make_map.about(path)]
+    assert not [path for path in silent if path.stat().st_size]
 
 
 def test_requirements_are_pinned():

@@ -94,7 +94,14 @@ def test_every_width_and_depth_gives_the_targets_own_greedy_tokens(pair, width, 
 
 
 @pytest.mark.parametrize("rule", LOSSLESS)
-@pytest.mark.parametrize(("width", "k", "filters"), [(2, 1, "plain"), (3, 2, "plain"), (2, 2, "top-k and top-p")])
+@pytest.mark.parametrize(
+    ("width", "k", "filters"),
+    [
+        pytest.param(2, 1, "plain", marks=pytest.mark.slow),
+        pytest.param(3, 2, "plain", marks=pytest.mark.slow),
+        (2, 2, "top-k and top-p"),
+    ],
+)
 def test_whole_runs_have_the_targets_distribution(tables, rule, width, k, filters):
     settings = with_width(width, k=k, rule=rule, temperature=1, max_new_tokens=3)
     assert p_value(tables, replace(settings, **FILTERS[filters])) > 1e-4

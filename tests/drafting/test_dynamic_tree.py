@@ -94,7 +94,10 @@ def test_every_shape_gives_the_targets_own_greedy_tokens(pair, rule, children, s
 
 
 @pytest.mark.parametrize("rule", LOSSLESS)
-@pytest.mark.parametrize(("children", "size", "filters"), [(3, 4, "plain"), (2, 5, "top-k and top-p")])
+@pytest.mark.parametrize(
+    ("children", "size", "filters"),
+    [pytest.param(3, 4, "plain", marks=pytest.mark.slow), (2, 5, "top-k and top-p")],
+)
 def test_whole_runs_have_the_targets_distribution(tables, rule, children, size, filters):
     settings = tree(children, size, k=2, rule=rule, temperature=1, max_new_tokens=3)
     assert p_value(tables, replace(settings, **FILTERS[filters])) > 1e-4

@@ -123,7 +123,13 @@ def test_one_sibling_is_the_sampling_strategy_coin_for_coin(pair):
 @pytest.mark.parametrize("rule", LOSSLESS)
 @pytest.mark.parametrize("replacement", [0, 1])
 @pytest.mark.parametrize(
-    ("siblings", "k", "filters"), [(2, 1, "plain"), (3, 2, "plain"), (2, 2, "top-k and top-p"), (3, 2, "temperature 2")]
+    ("siblings", "k", "filters"),
+    [
+        (2, 2, "top-k and top-p"),
+        pytest.param(2, 1, "plain", marks=pytest.mark.slow),
+        pytest.param(3, 2, "plain", marks=pytest.mark.slow),
+        pytest.param(3, 2, "temperature 2", marks=pytest.mark.slow),
+    ],
 )
 def test_whole_runs_have_the_targets_distribution(tables, rule, replacement, siblings, k, filters):
     settings = tree(siblings, replacement, k=k, rule=rule, max_new_tokens=3)

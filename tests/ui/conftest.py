@@ -1,9 +1,14 @@
 """One browser for each file of tests, and the tabs they open.
 
-After every test: no error on the page, no dialog, no request to another host.
+After every test: no error on the page, no dialog, no request to another host. With SPECVIZ_TRACES=FOLDER a failed test
+leaves its Playwright trace there.
 """
 
 from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +16,17 @@ import torch
 from tests.ui import browser
 from tests.ui.actions import PHONE, SCREEN
 from tests.ui.browser import Visit
+
+TRACES = os.environ.get("SPECVIZ_TRACES")
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Note on the test whether it failed: fixtures are taken down after that."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +48,47 @@ def desk(chromium):
 
 
 @pytest.fixture
-def open_tab():
+def windows(chromium):
+    """Make contexts of the browser, which are closed at the end."""
+    contexts = []
+
+    def opened(**how):
+        contexts.append(chromium.new_context(**how))
+        return contexts[-1]
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def traced(request, windows):
+    """Record what happens in a context, and keep it where the test fails; without a folder for it nothing is recorded.
+
+    Asks for `windows` so that those are still open when the trace is written.
+    """
+    contexts = []
+
+    def begin(context):
+        if TRACES and context not in contexts:
+            contexts.append(context)
+            context.on("close", lambda closed: contexts.remove(closed))
+            context.tracing.start(screenshots=True, snapshots=True)
+
+    yield begin
+    name = re.sub(r"\W+", "-", request.node.nodeid).strip("-")
+    for number, context in enumerate(contexts):
+        kept = Path(TRACES) / f"{name}-{number}.zip" if request.node.stash.get(FAILED, False) else None
+        context.tracing.stop(path=kept)
+
+
+@pytest.fixture
+def open_tab(traced):
     """Open tabs in any context; at the end all of them must have been faultless."""
     visits = []
 
     def opened(context, query="", url=""):
+        traced(context)
         visits.append(Visit(context.new_page(), (url or browser.address()) + query))
         return visits[-1]
 
@@ -53,14 +105,10 @@ def visit(desk, open_tab):
 
 
 @pytest.fixture
-def phone(chromium, open_tab):
+def phone(windows, open_tab):
     """Open tabs as a phone does; `query` and whatever a context of the browser takes."""
-    contexts = []
 
     def opened(query="", **how):
-        contexts.append(chromium.new_context(**{"viewport": PHONE, "has_touch": True, "is_mobile": True} | how))
-        return open_tab(contexts[-1], query)
+        return open_tab(windows(**{"viewport": PHONE, "has_touch": True, "is_mobile": True} | how), query)
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
