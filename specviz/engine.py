@@ -162,7 +162,8 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
 
     emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])
     # a stop string set in mid-run does not reach back: the text of that time is kept with it
-    stops = {text: run.stops[text] if text in run.stops else run.text for text in settings.stop}
+    so_far = run.text if set(settings.stop) - run.stops.keys() else ""
+    stops = {stop: run.stops.get(stop, so_far) for stop in settings.stop}
     emitted, stop, cut = _end(run, emitted, settings, stops)
     other_s = clock.lap()
 

@@ -8,7 +8,6 @@ Standard library only.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from os.path import commonprefix
 
 UNFINISHED = "\ufffd"
 """What decoders show for bytes that are no character, or not yet."""
@@ -38,5 +37,5 @@ def first_stop(
 
 def _new_match(text: str, stop: str, known: str) -> int:
     """Where `stop` begins in `text`, with at least its last character outside `known`; -1 for nowhere."""
-    shared = len(commonprefix([text, known]))
+    shared = next((i for i, (a, b) in enumerate(zip(text, known, strict=False)) if a != b), min(len(text), len(known)))
     return text.find(stop, max(0, shared - len(stop) + 1))
