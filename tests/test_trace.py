@@ -72,6 +72,12 @@ def test_what_is_no_trace_at_all_is_refused(text):
         Trace.from_json(text)
 
 
+def test_a_file_that_is_too_large_is_not_read_at_all(text, monkeypatch):
+    monkeypatch.setattr("specviz.trace.MAX_TRACE_CHARS", 2_000_000)
+    with pytest.raises(TraceError, match="larger than 2 MB"):
+        Trace.from_json("x" * 2_000_001)
+
+
 def test_a_file_of_schema_1_is_read_as_what_it_was(text):
     data = json.loads(text)
     data["schema"] = 1
