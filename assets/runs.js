@@ -1,7 +1,7 @@
 // The menu of runs: recordings that come with the app, a trace file opened (picked or dropped), this run saved, and a
 // link to where the controls stand. Recordings and files are drawn like any run; only the status line tells them apart.
 
-const MOST_BYTES = 20_000_000;
+const MOST_BYTES = 100_000_000;
 
 function makeRuns(row, root, store, live) {
   const box = el('div', 'sv-runs'), panel = el('div', 'sv-runs-panel'), list = el('ul', 'sv-runs-list');
@@ -64,7 +64,7 @@ function makeRuns(row, root, store, live) {
     show(false);
     if (!file) return;
     if (file.size > MOST_BYTES) {
-      return live.refuse('“' + file.name + '” has ' + (file.size / 1e6).toFixed(0) + ' MB; a trace may have at most 20.');
+      return live.refuse('“' + file.name + '” has ' + (file.size / 1e6).toFixed(0) + ' MB; a trace may have at most ' + MOST_BYTES / 1e6 + '.');
     }
     live.tell('Reading “' + file.name + '” …', true);
     try {

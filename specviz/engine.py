@@ -23,6 +23,7 @@ from specviz.runtime import Clock
 from specviz.sampling import BadLogits, shape
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.state import Run
+from specviz.stopping import first_stop
 from specviz.trace import Costs, StepRecord, StopReason, Trace
 from specviz.verification import RULES, Draft, rule_of, verify
 
@@ -162,13 +163,16 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     verify_s = clock.lap()
 
     emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])
-    emitted, stop, cut = _end(run, emitted, settings)
+    # a stop string set in mid-run does not reach back: the text of that time is kept with it
+    so_far = run.text if set(settings.stop) - run.stops.keys() else ""
+    stops = {stop: run.stops.get(stop, so_far) for stop in settings.stop}
+    emitted, stop, cut = _end(run, emitted, settings, stops)
     other_s = clock.lap()
 
     times = Times(draft_s, verify_s, other_s, catch_up_s)
     made = record(len(run.steps), position, settings, draft, walk, logits, probs, emitted, stop, target, times, asked)
     run.output_ids += emitted
-    run.stop, run.cut = stop, cut
+    run.stop, run.cut, run.stops = stop, cut, stops
     run.steps.append(made)
     return made
 
@@ -202,17 +206,14 @@ def run(
     return state.trace()
 
 
-def _end(run: Run, emitted: list[int], settings: RunSettings) -> tuple[list[int], StopReason | None, str | None]:
+def _end(
+    run: Run, emitted: list[int], settings: RunSettings, stops: Mapping[str, str]
+) -> tuple[list[int], StopReason | None, str | None]:
     """What is emitted after a cut at a stop string, whether and why the run ends, and the text before the stop string."""
     codec, end_ids = run.pair.target.codec, run.pair.target.eos_ids
-    if settings.stop:
-        # only what the new tokens complete: a stop string added in mid-run does not reach back
-        known = len(codec.decode(i for i in run.output_ids if i not in end_ids))
-        for count in range(1, len(emitted) + 1):
-            text = codec.decode(i for i in run.output_ids + emitted[:count] if i not in end_ids)
-            places = [at for s in settings.stop if (at := text.find(s, max(0, known - len(s) + 1))) >= 0]
-            if places:
-                return emitted[:count], "stop string", text[: min(places)]
+    if found := first_stop(codec.decode, run.output_ids, emitted, stops, end_ids):
+        count, text = found
+        return emitted[:count], "stop string", text
     if emitted[-1] in end_ids:
         return emitted, "eos", None
     room, why = run.limit(settings)

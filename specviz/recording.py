@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from specviz.models.cached import CachedModel
+from specviz.sampling import likeliest
 from specviz.settings import RunSettings
 from specviz.trace import ROOT, Candidate, Fate, PlaceRecord, StepRecord, StopReason, TokenRecord
 from specviz.verification import Draft, Walk, any_accept_prob, rule_of
@@ -56,17 +57,16 @@ def record(
     visited = [ROOT, *path] if extra is not None else [ROOT, *path[:-1]]
     show = target.loaded.codec.show
 
-    own_target = torch.log_softmax(logits[[n + 1 for n in visited]].float(), -1).cpu()
-    row_of = {node: row for row, node in enumerate(visited)}
-    own_draft: dict[int, Tensor] = {}
-    if draft.own_logits is not None:
-        for node, own_logits in enumerate(draft.own_logits):
-            own_draft[node] = torch.log_softmax(own_logits, -1)
+    # the pass computed a row after every parent, so that an untested token has its probabilities, too
+    nodes = list(dict.fromkeys([*visited, *draft.parents]))
+    own_target = torch.log_softmax(logits[[n + 1 for n in nodes]].float(), -1).cpu()
+    row_of = {node: row for row, node in enumerate(nodes)}
+    own_draft = _own_draft(draft)
 
     def token(node: int) -> TokenRecord:
         token_id, parent = draft.token_ids[node], draft.parents[node]
         verdict = walk.verdicts.get(node)
-        if verdict is None or parent not in row_of:
+        if verdict is None or parent not in visited:
             fate, verdict = Fate.UNTESTED, None
         else:
             fate = Fate.ACCEPTED if node in path else Fate.REJECTED
@@ -77,8 +77,8 @@ def record(
             parent=parent,
             draft_prob=float(draft.probs[node][token_id]),
             drafter_prob=float(own_draft[node][token_id].exp()) if node in own_draft else None,
-            target_prob=float(probs[parent + 1, token_id]) if verdict else None,
-            verifier_prob=float(own_target[row_of[parent], token_id].exp()) if verdict else None,
+            target_prob=float(probs[parent + 1, token_id]),
+            verifier_prob=float(own_target[row_of[parent], token_id].exp()),
             accept_prob=verdict.accept_prob if verdict else None,
             coin=verdict.coin if verdict else None,
         )
@@ -89,9 +89,9 @@ def record(
         p, own_p = probs[node + 1], own_target[row_of[node]].exp()
         q = None if child is None else draft.probs[child]
         own_q = None if child is None or child not in own_draft else own_draft[child].exp()
-        likely = own_p.topk(min(CANDIDATES, own_p.shape[-1])).indices.tolist()
+        likely = likeliest(own_p, CANDIDATES).tolist()
         if own_q is not None:
-            likely += own_q.topk(min(CANDIDATES, own_q.shape[-1])).indices.tolist()
+            likely += likeliest(own_q, CANDIDATES).tolist()
         likely += [draft.token_ids[n] for n in children]
         if extra is not None and node == end:
             likely.append(extra)
@@ -148,3 +148,12 @@ def record(
         places=places,
         asked=asked,
     )
+
+
+def _own_draft(draft: Draft) -> dict[int, Tensor]:
+    """The drafter's own log-probabilities [vocabulary] before each token; siblings share one row."""
+    rows: dict[int, Tensor] = {}
+    for own_logits in draft.own_logits or ():
+        if id(own_logits) not in rows:
+            rows[id(own_logits)] = torch.log_softmax(own_logits, -1)
+    return {node: rows[id(own_logits)] for node, own_logits in enumerate(draft.own_logits or ())}

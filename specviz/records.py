@@ -47,10 +47,12 @@ class TokenRecord:
     """One token, drafted or emitted by the target.
 
     Probabilities: `draft_prob` q(x) is of the distribution that the token was really drawn from (1 for a point mass);
-    `target_prob` p(x) is the target's after temperature and filters; `accept_prob` is what the rule made of the two;
-    `coin` is the uniform number it was held against (accepted when coin < accept_prob). None: never tested.
+    `target_prob` p(x) is the target's after temperature and filters, at the token's own position after its parent. The
+    target pass computes it for every drafted token, so untested tokens have it, too; it is None in old files only.
+    `accept_prob` is what the rule made of the two; `coin` is the uniform number that it was compared with (accepted when
+    coin < accept_prob). Both are None for an untested token: ask `fate`, not `target_prob`, what was tested.
     `drafter_prob` and `verifier_prob` are the two models' own softmax (temperature 1, no filter), for the screen only;
-    None where there is no model behind the draft. `parent`: index in `StepRecord.tokens`, -1 for the root.
+    `drafter_prob` is None where no model is behind the draft. `parent`: index in `StepRecord.tokens`, -1 for the root.
     For `extra`: `coin` is the number that drew it, `target_prob` the target's probability of it.
     """
 

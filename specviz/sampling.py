@@ -56,25 +56,83 @@ def to_probs(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
     logits = logits if logits.dtype == torch.float64 else logits.float()
     if temperature == 0:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
+    # ranked before the temperature, which may round two different logits to the same number
+    scores = _top_k(logits, top_k) if 0 < top_k < logits.shape[-1] else logits
     # the largest becomes 0 first, so that a tiny temperature cannot overflow
-    logits = (logits - logits.amax(-1, keepdim=True)) / temperature
-    if 0 < top_k < logits.shape[-1]:
-        kept = logits.topk(top_k, dim=-1)
-        logits = torch.full_like(logits, -torch.inf).scatter_(-1, kept.indices, kept.values)
-    probs = torch.softmax(logits, -1)
-    return _nucleus(probs, top_p) if top_p < 1 else probs
+    probs = torch.softmax((scores - scores.amax(-1, keepdim=True)) / temperature, -1)
+    return _nucleus(scores, probs, top_p) if top_p < 1 else probs
 
 
-def _nucleus(probs: Tensor, top_p: float) -> Tensor:
-    """Keep the likeliest tokens up to the one that brings their sum to `top_p` (arXiv 1904.09751, section 3.1)."""
-    size = min(_NUCLEUS_GUESS, probs.shape[-1])
-    values, indices = probs.topk(size, dim=-1)
-    if bool((values.sum(-1) < top_p).any()):
-        values, indices = probs.sort(dim=-1, descending=True, stable=True)
-    before = values.cumsum(-1) - values
-    kept = torch.where(before < top_p, values, 0.0)
-    kept[..., 0] = values[..., 0]
-    return torch.zeros_like(probs).scatter_(-1, indices, kept / kept.sum(-1, keepdim=True))
+def likeliest(scores: Tensor, count: int) -> Tensor:
+    """Ids of the `count` largest scores, largest first; the lowest id comes first among equal scores.
+
+    `scores` [vocabulary]; the ids are [min(count, vocabulary)]. `topk` alone promises no order among equals.
+    """
+    count = min(count, scores.shape[-1])
+    values, ids = _ranked(scores[None], count)
+    ids = _settled(scores[None], values, ids, torch.tensor([count], device=scores.device))[0, :count].sort().values
+    return ids[scores[ids].sort(descending=True, stable=True).indices]
+
+
+def _top_k(logits: Tensor, top_k: int) -> Tensor:
+    """All but the `top_k` largest logits of each row become -inf; of equal ones at the border the lowest ids stay."""
+    values, ids = _ranked(logits, top_k)
+    counts = torch.full(logits.shape[:1], top_k, device=logits.device)
+    kept = _settled(logits, values, ids, counts)[:, :top_k]
+    return torch.full_like(logits, -torch.inf).scatter_(-1, kept, values[:, :top_k])
+
+
+def _nucleus(scores: Tensor, probs: Tensor, top_p: float) -> Tensor:
+    """Keep the likeliest tokens up to the one that brings their sum to `top_p` (arXiv 1904.09751, section 3.1).
+
+    A row's outcome depends on this row alone: a pass over one position and a pass over K + 1 must agree.
+    """
+    values, ids = _ranked(scores, _NUCLEUS_GUESS)
+    likely = probs.gather(-1, ids)
+    counts = _needed(likely, top_p)
+    # the guess was too small for a flat row: the first value outside is not known
+    flat = (counts >= ids.shape[-1]).nonzero().flatten().tolist() if ids.shape[-1] < probs.shape[-1] else []
+    ids = _settled(scores, values, ids, counts)
+    kept = torch.where(torch.arange(ids.shape[-1], device=ids.device) < counts[:, None], likely, 0.0)
+    # added, not written: an id may stand in the list twice, kept once and once with 0
+    whole = torch.zeros_like(probs).scatter_add_(-1, ids, kept / _total(kept))
+    for row in flat:
+        order = scores[row].sort(descending=True, stable=True).indices
+        likely = probs[row, order]
+        likely = likely[: int(_needed(likely[None], top_p))]
+        whole[row] = 0.0
+        whole[row, order[: len(likely)]] = likely / _total(likely)
+    return whole
+
+
+def _total(probs: Tensor) -> Tensor:
+    """The sum of each row; in float64, where the order of adding, which other rows may change, does not show."""
+    return probs.sum(-1, keepdim=True, dtype=torch.float64).to(probs.dtype)
+
+
+def _needed(likely: Tensor, top_p: float) -> Tensor:
+    """How many of the descending probabilities [rows, tokens] are needed to reach `top_p`, at least one: [rows]."""
+    before = likely.cumsum(-1, dtype=torch.float64) - likely
+    return ((before < top_p) & (likely > 0)).sum(-1).clamp_min(1)
+
+
+def _ranked(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` largest of each row and the next one, descending, with their ids; equals come in any order."""
+    return scores.topk(min(count + 1, scores.shape[-1]), dim=-1)
+
+
+def _settled(scores: Tensor, values: Tensor, ids: Tensor, counts: Tensor) -> Tensor:
+    """`ids` whose first `counts` [rows] are the right set: of those that equal the last one, the lowest ids.
+
+    `values`, `ids` [rows, ranked] as `_ranked` gives them. A row whose next value is smaller is right already.
+    """
+    last = values.gather(-1, counts[:, None] - 1)
+    following = values.gather(-1, counts[:, None].clamp_max(values.shape[-1] - 1))
+    open_rows = ((last == following) & (counts[:, None] < values.shape[-1])).flatten().nonzero().flatten().tolist()
+    for row in open_rows:
+        count, first = int(counts[row]), int((values[row] > last[row]).sum())
+        ids[row, first:count] = (scores[row] == last[row]).nonzero().flatten()[: count - first]
+    return ids
 
 
 def shape(logits: Tensor, histories: Sequence[Sequence[int]], settings: RunSettings) -> Tensor:

@@ -8,7 +8,6 @@ Example: ``RunSettings(k=2.5)`` raises ``SettingsError("K must be a whole number
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -46,11 +45,11 @@ class Knob:
         name = name or self.label
         kind = "a whole number" if self.whole else "a number"
         low, high = (f"{end:,}" if isinstance(end, int) else f"{end:,g}" for end in (self.low, self.high))
-        allowed = f"{name} must be {kind} from {low} to {high}; you gave {_shown(value)}."
+        allowed = f"{name} must be {kind} from {low} to {high}; you gave {shown(value)}."
         # bool is an int to Python, but True is not a speculation length to anybody
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise SettingsError(allowed)
-        if not math.isfinite(value) or not self.low <= value <= self.high:
+        if not self.low <= value <= self.high:  # NaN and infinity fail, too
             raise SettingsError(allowed)
         if self.whole and value != int(value):
             raise SettingsError(allowed)
@@ -140,12 +139,15 @@ class RunSettings:
             object.__setattr__(self, name, knob.check(getattr(self, name)))
         for name in ("strategy", "rule", "draft_length"):
             if not isinstance(getattr(self, name), str):
-                raise SettingsError(f"{name} must be a name from the menu; you gave {_shown(getattr(self, name))}.")
+                raise SettingsError(f"{name} must be a name from the menu; you gave {shown(getattr(self, name))}.")
+            whole_characters(getattr(self, name), f"the {name.replace('_', ' ')}", SettingsError)
         if not isinstance(self.chat, bool):
-            raise SettingsError(f"chat must be on or off (true or false); you gave {_shown(self.chat)}.")
+            raise SettingsError(f"chat must be on or off (true or false); you gave {shown(self.chat)}.")
         object.__setattr__(self, "stop", _stops(self.stop))
         if not isinstance(self.options, Mapping):
-            raise SettingsError(f"options must be a table of knob names and numbers; you gave {_shown(self.options)}.")
+            raise SettingsError(f"options must be a table of knob names and numbers; you gave {shown(self.options)}.")
+        for name in self.options:
+            whole_characters(str(name), "an option's name", SettingsError)
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -187,13 +189,22 @@ def _stops(stop: Any) -> tuple[str, ...]:
     stops = (stop,) if isinstance(stop, str) else stop
     if not isinstance(stops, (tuple, list)) or not all(isinstance(s, str) for s in stops):
         raise SettingsError("stop must be one text or a list of texts.")
-    stops = tuple(s for s in stops if s)
+    stops = tuple(whole_characters(s, "a stop string", SettingsError) for s in stops if s)
     if len(stops) > MAX_STOPS or any(len(s) > MAX_STOP_CHARS for s in stops):
         raise SettingsError(f"Give at most {MAX_STOPS} stop strings of at most {MAX_STOP_CHARS} characters.")
     return stops
 
 
-def _shown(value: Any) -> str:
+def whole_characters(text: str, what: str, error: type[SpecvizError] = SpecvizError) -> str:
+    """`text` itself; raises `error` where it holds half a character, which can be neither shown nor saved."""
+    half = next((i for i, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
+    if half is not None:
+        raise error(f"Character {half + 1} of {what} is half of one; delete it and type it again.")
+    return text
+
+
+def shown(value: Any) -> str:
+    """A value in a sentence about it: never long, and a whole number without its point."""
     if value is None:
         return "nothing"
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21

@@ -32,6 +32,8 @@ class Run:
     stop: StopReason | None = None
     cut: str | None = None
     """The text before a stop string, once there was one."""
+    stops: dict[str, str] = field(default_factory=dict)
+    """The stop strings of the last step, each with the output text at the time when it was set."""
     drafters: dict[str, Drafter] = field(default_factory=dict)
     baseline: BaselineRecord | None = None
     others: int = 0

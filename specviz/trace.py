@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import logging
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from specviz import trace_fields, trace_reading
 from specviz.records import (
     ROOT,
-    STOPS,
     BaselineRecord,
     Candidate,
     Costs,
@@ -26,11 +25,17 @@ from specviz.records import (
     StopReason,
     TokenRecord,
 )
-from specviz.settings import KNOBS, RunSettings, SettingsError, SpecvizError
+from specviz.settings import RunSettings, SettingsError
+from specviz.trace_checks import check
+from specviz.trace_fields import TraceError, at, table
+from specviz.trace_thinning import LEVELS, thinned
 
 SCHEMA = 2
 """2: a step may ask for another K than that of its settings, and the costs it was chosen by are kept. 1 is read, too."""
-MAX_TRACE_CHARS = 20_000_000
+MAX_TRACE_CHARS = 100_000_000
+"""Above what the longest allowed run writes; the page's limit in bytes is the same (`assets/runs.js`)."""
+MOST_WRITTEN = 80_000_000
+"""Characters of a trace that is written: less than is read, since a character may take several bytes."""
 BEGINNING = '{"prompt":'
 """How `Trace.to_json` begins: a file that begins so and cannot be read was a trace before it was cut."""
 NO_TRACE = "This file is not a specviz trace; choose one that was saved with Save run."
@@ -53,10 +58,6 @@ __all__ = [
     "step_from_dict",
     "step_to_dict",
 ]
-
-
-class TraceError(SpecvizError, ValueError):
-    """A trace file that cannot be read; the sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +88,25 @@ class Trace:
         return tuple(token_id for step in self.steps for token_id in step.emitted_ids)
 
     def to_json(self) -> str:
-        """Strict JSON (no NaN). Settings are written once per change."""
+        """Strict JSON (no NaN). Settings are written once per change.
+
+        A run whose record would be too large to open again leaves out what `trace_thinning` says, with a warning.
+        Raises TraceError where even that is too large.
+        """
         data = {name: getattr(self, name) for name in ("prompt", "prompt_ids", "text", "stop", "prefill_s", "others")}
         data |= {"schema": SCHEMA, "pair": dict(self.pair), "prompt_texts": self.prompt_texts}
         data["baseline"] = None if self.baseline is None else asdict(self.baseline)
         data["costs"] = {name: asdict(costs) for name, costs in self.costs.items()}
-        data["steps"] = steps = []
-        before: RunSettings | None = None
-        for step in self.steps:
-            steps.append(step_to_dict(step, with_settings=step.settings != before))
-            before = step.settings
-        return json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        head, frame = _dumped(data), len(',"steps":[')
+        for level in LEVELS:
+            if (steps := _written(self.steps, level, MOST_WRITTEN - len(head) - frame)) is not None:
+                if level:
+                    log.warning("This run is so long that its saved trace keeps fewer probabilities.")
+                return f'{head[:-1]},"steps":[{",".join(steps)}]}}'
+        raise TraceError(
+            f"The trace of this run is larger than {MOST_WRITTEN // 1_000_000} MB and could not be opened again; "
+            "record a shorter run, or draft fewer tokens per step."
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -106,28 +115,25 @@ class Trace:
             raise TraceError(f"This trace is larger than {MAX_TRACE_CHARS // 1_000_000} MB; record a shorter run.")
         try:
             data = _object(text)
+            trace_fields.check_characters(text, data)
             if data["schema"] not in (1, SCHEMA):
                 raise TraceError(
                     f"This trace was saved by another version of specviz, in schema {str(data['schema'])[:20]}; this one "
                     f"reads up to {SCHEMA}."
                 )
             old = data["schema"] == 1
-            steps: list[StepRecord] = []
-            for raw in data["steps"]:
-                raw = {**raw, "asked": None} if old else raw
-                steps.append(step_from_dict(raw, steps[-1].settings if steps else None))
             trace = cls(
-                prompt=str(data["prompt"]),
-                prompt_ids=tuple(map(int, data["prompt_ids"])),
-                steps=tuple(steps),
-                text=str(data["text"]),
-                stop=_stop(data["stop"]),
-                pair=dict(data["pair"]),
-                prefill_s=float(data["prefill_s"]),
-                prompt_texts=tuple(map(str, data["prompt_texts"])),
-                baseline=_baseline(data["baseline"]),
-                costs={} if old else {str(name): _costs(raw) for name, raw in data["costs"].items()},
-                others=int(data.get("others", 0)),  # not counted before
+                prompt=trace_fields.text(data, "prompt"),
+                prompt_ids=trace_fields.ids(data, "prompt_ids"),
+                steps=_steps(trace_fields.items(data, "steps"), old),
+                text=trace_fields.text(data, "text"),
+                stop=trace_reading.stop_reason(data),
+                pair=trace_reading.pair(data["pair"]),
+                prefill_s=trace_fields.number(data, "prefill_s", 0, trace_fields.DAY_S),
+                prompt_texts=trace_fields.texts(data, "prompt_texts"),
+                baseline=trace_reading.baseline(data["baseline"]),
+                costs={} if old else {n: trace_reading.costs(raw) for n, raw in table(data["costs"], "costs").items()},
+                others=trace_fields.whole(data, "others") if "others" in data else 0,  # not counted before
             )
         except TraceError:
             raise
@@ -136,7 +142,7 @@ class Trace:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.info("a trace could not be read: %s: %s", type(error).__name__, error)
             raise TraceError(DAMAGED) from error
-        _check(trace)
+        check(trace)
         return trace
 
 
@@ -154,15 +160,35 @@ def _object(text: str) -> dict[str, Any]:
     return data
 
 
+def _dumped(data: Any) -> str:
+    return json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def _written(steps: Sequence[StepRecord], level: int, room: int) -> list[str] | None:
+    """Each step as JSON, or None where they take more than `room` characters."""
+    written: list[str] = []
+    before: RunSettings | None = None
+    for step in steps:
+        data = step_to_dict(thinned(step, level), with_settings=step.settings != before)
+        if level:  # what a reader takes for None anyway
+            data["tokens"] = [{k: v for k, v in token.items() if v is not None} for token in data["tokens"]]
+        before = step.settings
+        written.append(_dumped(data))
+        room -= len(written[-1]) + 1
+        if room < 0:
+            return None
+    return written
+
+
 def step_to_dict(step: StepRecord, with_settings: bool = True) -> dict[str, Any]:
     """Plain data of one step, probabilities to six significant digits (the full float is used for deciding)."""
     data = {name: getattr(step, name) for name in _STEP_SCALARS}
-    for name in _STEP_TIMES:
+    for name in trace_reading.STEP_TIMES:
         data[name] = round(getattr(step, name), 7)
-    data["tokens"] = [_rounded(asdict(token)) for token in step.tokens]
-    data["extra"] = None if step.extra is None else _rounded(asdict(step.extra))
+    data["tokens"] = [_plain(token, _TOKEN) for token in step.tokens]
+    data["extra"] = None if step.extra is None else _plain(step.extra, _TOKEN)
     data["places"] = [
-        _rounded(asdict(place)) | {"candidates": [_rounded(asdict(c)) for c in place.candidates]}
+        _plain(place, _PLACE) | {"candidates": [_plain(c, _CANDIDATE) for c in place.candidates]}
         for place in step.places
     ]
     if with_settings:
@@ -172,81 +198,29 @@ def step_to_dict(step: StepRecord, with_settings: bool = True) -> dict[str, Any]
 
 def step_from_dict(raw: Mapping[str, Any], settings: RunSettings | None) -> StepRecord:
     """Inverse of `step_to_dict`; `settings` is what holds where the step does not carry its own."""
-    if "settings" in raw:
-        settings = RunSettings.from_dict(raw["settings"])
-    if settings is None:
-        raise TraceError("The first step of this trace carries no settings.")
-    return StepRecord(
-        settings=settings,
-        tokens=tuple(_token(t) for t in raw["tokens"]),
-        extra=None if raw["extra"] is None else _token(raw["extra"]),
-        emitted_ids=tuple(map(int, raw["emitted_ids"])),
-        stop=_stop(raw["stop"]),
-        index=int(raw["index"]),
-        start=int(raw["start"]),
-        draft_stop=str(raw["draft_stop"]),
-        asked=None if raw["asked"] is None else int(KNOBS["k"].check(raw["asked"])),
-        target_positions=int(raw["target_positions"]),
-        places=tuple(_place(p) for p in raw["places"]),
-        **{name: float(raw[name]) for name in _STEP_TIMES},
-    )
+    return trace_reading.step(raw, settings)
+
+
+def _steps(raws: list[Any], old: bool) -> tuple[StepRecord, ...]:
+    steps: list[StepRecord] = []
+    for count in range(1, len(raws) + 1):
+        raw, raws[count - 1] = raws[count - 1], None  # a long file is not held twice
+        with at(f"Step {count} of this trace"):
+            raw = {**table(raw, "a step"), "asked": None} if old else raw
+            steps.append(trace_reading.step(raw, steps[-1].settings if steps else None))
+    return tuple(steps)
 
 
 _STEP_SCALARS = ("index", "start", "emitted_ids", "stop", "draft_stop", "asked", "target_positions")
-_STEP_TIMES = ("draft_s", "verify_s", "other_s", "catch_up_s", "record_s")
 
 
-def _rounded(data: dict[str, Any]) -> dict[str, Any]:
-    return {k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in data.items()}
+_TOKEN, _PLACE, _CANDIDATE = (tuple(f.name for f in fields(k)) for k in (TokenRecord, PlaceRecord, Candidate))
 
 
-def _token(raw: Mapping[str, Any]) -> TokenRecord:
-    return TokenRecord(**{**raw, "fate": Fate(raw["fate"]), "token_id": int(raw["token_id"]), "text": str(raw["text"])})
-
-
-def _place(raw: Mapping[str, Any]) -> PlaceRecord:
-    return PlaceRecord(**{**raw, "candidates": tuple(Candidate(**c) for c in raw["candidates"])})
-
-
-def _costs(raw: Mapping[str, Any]) -> Costs:
-    return Costs(float(raw["cost_ratio"]), tuple((int(places), float(v)) for places, v in raw["verify_cost"]))
-
-
-def _baseline(raw: Mapping[str, Any] | None) -> BaselineRecord | None:
-    if raw is None:
-        return None
-    difference = None if raw["difference"] is None else Difference(**raw["difference"])
-    ids, times = tuple(map(int, raw["output_ids"])), tuple(map(float, raw["step_s"]))
-    return BaselineRecord(**{**raw, "output_ids": ids, "step_s": times, "difference": difference})
-
-
-def _stop(value: Any) -> StopReason | None:
-    if value is not None and value not in STOPS:
-        raise TraceError(f"Unknown stop reason {value!r}; known are {', '.join(STOPS)}.")
-    return value
+def _plain(record: Any, names: Sequence[str]) -> dict[str, Any]:
+    values = ((name, getattr(record, name)) for name in names)
+    return {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in values}
 
 
 def _refuse_constant(name: str) -> float:
     raise TraceError(f"This file holds {name} for a number, which specviz never writes; choose another.")
-
-
-def _check(trace: Trace) -> None:
-    """Counts must add up: a trace that says one thing and shows another is refused."""
-    start = 0
-    for place, step in enumerate(trace.steps):
-        extra = () if step.extra is None else (step.extra.token_id,)
-        numbers = [n for t in (*step.tokens, *([step.extra] if step.extra else [])) for n in _numbers(t)]
-        if step.index != place or step.start != start:
-            raise TraceError(f"Step {place} of this trace is out of order.")
-        if len(step.emitted_ids) != step.count(Fate.ACCEPTED) + len(extra):
-            raise TraceError(f"Step {place} of this trace emits another number of tokens than it accepts.")
-        if not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
-            raise TraceError(f"Step {place} of this trace holds a figure that is not a number.")
-        if not all(ROOT <= token.parent < here for here, token in enumerate(step.tokens)):
-            raise TraceError(f"Step {place} of this trace has a token whose parent comes later.")
-        start += len(step.emitted_ids)
-
-
-def _numbers(token: TokenRecord) -> list[Any]:
-    figures = (token.draft_prob, token.drafter_prob, token.target_prob, token.verifier_prob)
-    return [n for n in (*figures, token.accept_prob, token.coin) if n is not None]

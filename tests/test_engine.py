@@ -15,6 +15,7 @@ from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.metrics.rates import refused_place
 from specviz.models.cached import CachedModel
 from specviz.records import Costs
+from specviz.sampling import to_probs
 from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.trace import ROOT, Fate, Trace
 from specviz.verification import RULES
@@ -158,9 +159,9 @@ def test_shown_probabilities_are_those_of_the_tables(pair):
         for token in step.tokens:
             q = draft[current, token.token_id].item()
             assert token.draft_prob == pytest.approx(q, rel=1e-4) and token.drafter_prob == pytest.approx(q, rel=1e-4)
+            p = target[current, token.token_id].item()
+            assert token.target_prob == pytest.approx(p, rel=1e-4) == token.verifier_prob
             if token.fate is not Fate.UNTESTED:
-                p = target[current, token.token_id].item()
-                assert token.target_prob == pytest.approx(p, rel=1e-4)
                 assert token.accept_prob == pytest.approx(min(1, p / q), rel=1e-3)
                 assert (token.coin < token.accept_prob) == (token.fate is Fate.ACCEPTED)
             current = token.token_id
@@ -171,6 +172,23 @@ def test_shown_probabilities_are_those_of_the_tables(pair):
             assert sum(c.target_prob for c in place.candidates) + place.target_tail == pytest.approx(1, abs=1e-5)
         at = ids[step.start + len(step.emitted_ids) - 1]
         assert step.extra.target_prob == pytest.approx(target[at, step.extra.token_id].item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("strategy", ["sampling", "sampled tree", "beam search", "dynamic tree"])
+def test_an_untested_token_has_the_targets_probability_and_no_verdict(tables, strategy):
+    settings = RunSettings(strategy=strategy, k=4, temperature=0.8, top_p=0.9, top_k=7, max_new_tokens=40)
+    own, target = tiny.probs(tiny.target_table()), to_probs(tiny.target_table(), 0.8, 7, 0.9)
+    trace, untested = engine.run(tables, [1], settings), 0
+    ids = [1, *trace.output_ids]
+    for step in trace.steps:
+        for token in step.tokens:
+            before = ids[step.start] if token.parent == ROOT else step.tokens[token.parent].token_id
+            assert token.target_prob == pytest.approx(target[before, token.token_id].item(), abs=1e-6)
+            assert token.verifier_prob == pytest.approx(own[before, token.token_id].item(), abs=1e-6)
+            verdict = (token.accept_prob, token.coin)
+            assert (verdict == (None, None)) == (token.fate is Fate.UNTESTED)
+            untested += token.fate is Fate.UNTESTED
+    assert untested > 10
 
 
 def test_k_strategy_rule_and_temperature_can_change_between_steps(pair):

@@ -11,7 +11,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from specviz.sampling import BadLogits, draw, one_hot, penalise, to_probs
+from specviz.sampling import BadLogits, draw, likeliest, one_hot, penalise, to_probs
 
 LOGITS = torch.randn(3, 50, generator=torch.Generator().manual_seed(0)) * 3
 
@@ -85,3 +85,56 @@ def test_half_precision_weights_still_draw_only_what_top_k_kept():
 
 def test_a_point_mass():
     assert one_hot(2, 4).tolist() == [0, 0, 1, 0]
+
+
+def exact(row, temperature=1.0, top_k=0, top_p=1.0):
+    """The kept ids by the definition: sorted by (largest logit, lowest id), cut at k, then at the mass."""
+    order = sorted(range(len(row)), key=lambda i: (-float(row[i]), i))
+    order = order[: top_k or None]
+    probs = torch.softmax(row[order].double() / temperature, -1)
+    before = probs.cumsum(-1) - probs
+    return sorted(order[: max(1, int((before < top_p).sum()))] if top_p < 1 else order)
+
+
+def tied_rows(size):
+    """Rows with few different values, so that every border runs through equals: peaks, flat, and rounded ones."""
+    generator = torch.Generator().manual_seed(size)
+    peaks = torch.full((size,), -20.0)
+    peaks[torch.randperm(size, generator=generator)[:8]] = 2.0
+    rounded = (torch.randn(size, generator=generator) * 2).round()
+    sure = torch.full((size,), -20.0)
+    sure[torch.randperm(size, generator=generator)[:3]] = 1.0
+    return torch.stack([peaks, torch.zeros(size), rounded, sure])
+
+
+@pytest.mark.parametrize("size", [11, 1025, 2048, 8192])
+@pytest.mark.parametrize("filters", [{"top_p": 0.55}, {"top_p": 0.9}, {"top_k": 5}, {"top_k": 3, "top_p": 0.6}])
+def test_among_equals_the_lowest_ids_stay_whatever_else_is_in_the_pass(size, filters):
+    rows = tied_rows(size)
+    whole = to_probs(rows, 0.7, **filters)
+    for row, probs in zip(rows, whole, strict=True):
+        assert torch.equal(to_probs(row[None], 0.7, **filters)[0], probs)
+        assert probs.nonzero().flatten().tolist() == exact(row, 0.7, **filters)
+        assert float(probs.sum()) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("size", [11, 1025, 8192])
+def test_temperature_0_top_k_1_and_top_p_0_name_the_same_token(size):
+    # two logits that become one number when divided, and probabilities that round to the same
+    near = torch.full((size,), -5.0)
+    near[3], near[7] = 1e-3, 1e-3 + 1e-9
+    rows = torch.cat([tied_rows(size), near[None]])
+    best = to_probs(rows, 0).argmax(-1).tolist()
+    assert best == [exact(row, top_k=1)[0] for row in rows]
+    for filters in ({"top_k": 1}, {"top_p": 0.0}, {"top_k": 1, "top_p": 0.0}):
+        for temperature in (0.3, 1.0, 100.0):
+            probs = to_probs(rows, temperature, **filters)
+            assert (probs > 0).sum(-1).tolist() == [1] * len(rows) and probs.argmax(-1).tolist() == best
+
+
+@pytest.mark.parametrize("size", [11, 1025, 8192])
+def test_the_likeliest_come_in_one_order(size):
+    for row in tied_rows(size):
+        order = sorted(range(size), key=lambda i: (-float(row[i]), i))
+        for count in (1, 4, 10, size, size + 5):
+            assert likeliest(row, count).tolist() == order[:count]

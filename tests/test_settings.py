@@ -24,6 +24,7 @@ def test_a_k_that_is_no_whole_number_from_0_to_32_is_refused_in_a_sentence(k):
         ("top_k", 1.5),
         ("max_new_tokens", 0),
         ("max_new_tokens", 10**30),
+        ("temperature", 10**400),
         ("repetition_penalty", 0),
         ("seed", -1),
         ("seed", None),
@@ -33,6 +34,10 @@ def test_a_k_that_is_no_whole_number_from_0_to_32_is_refused_in_a_sentence(k):
         ("stop", 5),
         ("stop", ["a"] * 9),
         ("options", "x"),
+        ("stop", "\ud83d"),
+        ("stop", ["END", "a\udc9d"]),
+        ("strategy", "\ud83d"),
+        ("options", {"\ud83d": 1}),
     ],
 )
 def test_values_out_of_range_are_refused(name, value):
@@ -61,3 +66,11 @@ def test_settings_survive_plain_data_and_cannot_be_changed():
 def test_an_unknown_field_is_an_error_and_not_ignored():
     with pytest.raises(SettingsError, match="temprature"):
         RunSettings.from_dict({"temprature": 1})
+
+
+def test_half_a_character_gets_the_sentence_that_the_prompt_has():
+    with pytest.raises(
+        SettingsError, match=r"^Character 3 of a stop string is half of one; delete it and type it again"
+    ):
+        RunSettings(stop=("END", "ab\ud83d"))
+    assert RunSettings(stop="🙂").stop == ("🙂",)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from specviz.coins import Coins
 from specviz.drafting.base import ModelDrafter, goes_on
-from specviz.sampling import one_hot, penalise
+from specviz.sampling import likeliest, one_hot, penalise
 from specviz.settings import RunSettings
 from specviz.trace import ROOT
 from specviz.verification import Draft
@@ -105,8 +105,9 @@ class GrowingDrafter(ModelDrafter):
     ) -> list[Branch]:
         """The branch with each of its `width` likeliest next tokens; one that the model rules out (-inf) is none."""
         penalised = penalise(row[None], [[*ids, *branch.tokens]], settings.repetition_penalty)[0]
-        likely = torch.log_softmax(penalised.double(), -1).topk(min(width, len(row)))
-        pairs = zip(likely.indices.tolist(), likely.values.tolist(), strict=True)
+        likely = likeliest(penalised, width)
+        totals = torch.log_softmax(penalised.double(), -1)[likely]
+        pairs = zip(likely.tolist(), totals.tolist(), strict=True)
         return [branch.longer(token, score, row) for token, score in pairs if score > -torch.inf]
 
 

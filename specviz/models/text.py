@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from specviz.settings import SpecvizError
+from specviz.settings import SpecvizError, whole_characters
 
 _ANCHOR = "a"
 log = logging.getLogger("specviz")
@@ -72,9 +72,7 @@ class TextCodec:
         """
         if chat and not prompt.strip():
             raise SpecvizError("Type a prompt first: there is nothing to answer.")
-        half = next((i for i, char in enumerate(prompt) if "\ud800" <= char <= "\udfff"), None)
-        if half is not None:
-            raise SpecvizError(f"Character {half + 1} of the prompt is half of one; delete it and type it again.")
+        whole_characters(prompt, "the prompt")
         text = self._templated(prompt) if chat else prompt
         ids, prefix = self._ids(text, specials=False), list(self.prefix)
         if prefix:  # the template, or the person, may have written it already, even twice

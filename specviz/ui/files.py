@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from specviz.settings import SpecvizError
-from specviz.trace import DAMAGED, Trace, TraceError
+from specviz.trace import DAMAGED, MAX_TRACE_CHARS, Trace, TraceError
 from specviz.ui import gallery
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
@@ -23,7 +23,8 @@ from specviz.views import wire
 
 log = logging.getLogger("specviz")
 MOST_OPENED = 16
-"""Opened files that are kept for studies, whoever opened them; the oldest goes first."""
+"""Opened files that are kept for studies, whoever opened them, as long as their text is no longer than that of the
+longest file; the oldest goes first."""
 
 
 class Files:
@@ -32,7 +33,7 @@ class Files:
     def __init__(self, visitors: Visitors, turns: Turns) -> None:
         self.visitors = visitors
         self.turns = turns
-        self._opened: OrderedDict[str, Trace] = OrderedDict()
+        self._opened: OrderedDict[str, tuple[Trace, int]] = OrderedDict()
 
     def functions(self) -> list[Callable[..., Any]]:
         """For `gr.HTML(server_functions=…)`, under these names."""
@@ -61,16 +62,18 @@ class Files:
             trace, answer = read_text(text, kept)
         except SpecvizError as error:
             return wire.pack({"error": str(error)})
-        self._opened[kept] = trace
-        while len(self._opened) > MOST_OPENED:
+        self._opened[kept] = trace, len(text)
+        while len(self._opened) > MOST_OPENED or (
+            len(self._opened) > 1 and sum(size for _, size in self._opened.values()) > MAX_TRACE_CHARS
+        ):
             self._opened.popitem(last=False)
         return answer
 
     def kept(self, kept: str) -> Trace:
         """A file that was opened a while ago. Raises TraceError where it is no longer here."""
-        if (trace := self._opened.get(kept)) is None:
+        if (found := self._opened.get(kept)) is None:
             raise TraceError("This file was opened too long ago to be studied; open it again.")
-        return trace
+        return found[0]
 
     def save(self, asked: Any) -> dict[str, str]:
         """The text and a file name of run `r` so far, or of the recording `name`."""
@@ -82,9 +85,9 @@ class Files:
                 return {"error": "There is no run to save any more; press Play for a new one."}
             # between two steps, so that text and steps belong together
             trace = self.turns.submit(visitor.run.trace).result()
+            return {"json": trace.to_json(), "file": file_name(trace)}
         except SpecvizError as error:
             return {"error": str(error)}
-        return {"json": trace.to_json(), "file": file_name(trace)}
 
 
 def recordings_here() -> list[dict[str, str]]:

@@ -91,7 +91,9 @@ class Measuring:
 
 def _settings(trace: Trace, strategy: str = "") -> RunSettings | None:
     """Those of the last step that drafted, with this strategy where one is named."""
-    drafted = (s.settings for s in reversed(trace.steps) if s.tokens and strategy in ("", s.strategy))
+    # a file of another version may name a strategy that is unknown here
+    drafting = (s for s in reversed(trace.steps) if s.tokens and s.strategy in STRATEGIES)
+    drafted = (s.settings for s in drafting if strategy in ("", s.strategy))
     return next(drafted, None)
 
 

@@ -7,7 +7,7 @@ A token is a list, trailing nothings left out::
 
     [id, shown, letter, parent, q, p, accept, coin, drafter_prob, verifier_prob, breaks]
 
-Example: an untested token is ``[262, "·the", "u", 1, 0.31]``.
+Example: an untested token is ``[262, "·the", "u", 1, 0.31, 0.02, null, null, 0.31, 0.02]``.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from specviz import engine
 from specviz.coins import coins_of
 from specviz.drafting import STRATEGIES
 from specviz.drafting.base import Readers
+from specviz.drafting.beam import BeamDrafter
+from specviz.drafting.growing import Branch
 from specviz.drafting.tree import MAX_NODES
 from specviz.models.cached import CachedModel
 from specviz.models.loading import load_model
@@ -225,3 +227,11 @@ def test_a_model_with_windows_reads_its_branches_one_by_one(tmp_path):
     assert loaded.cache_mode == "rollback" and not loaded.reads_trees
     trace = engine.run(specviz.load_pair(tmp_path, tmp_path, dtype="float32"), PROMPT, with_width(3, max_new_tokens=24))
     assert list(trace.output_ids) == tiny.generate(tmp_path, PROMPT, 24)
+
+
+@pytest.mark.parametrize("size", [1025, 8192])
+def test_among_equally_likely_continuations_the_lowest_ids_come_first(size):
+    row = torch.full((size,), -20.0)
+    row[[7, 900, 1000]] = 1.0
+    found = BeamDrafter(None, ())._continued(Branch(), row, 4, [0], RunSettings())
+    assert [branch.tokens for branch in found] == [(7,), (900,), (1000,), (0,)]

@@ -82,6 +82,12 @@ def test_frozen_costs_come_before_those_of_the_moment_and_the_runs_own_before_bo
 OTHER = {"target": "another", "draft": "model", "device": "cuda", "dtype": "bfloat16"}
 
 
+def test_a_strategy_that_only_another_version_knows_is_not_measured(measuring, trace):
+    steps = tuple(replace(s, settings=replace(s.settings, strategy="oracle")) for s in trace.steps)
+    with pytest.raises(SpecvizError, match="Nothing was drafted"):
+        drain(measuring.measure(visitor(), replace(trace, steps=steps), lambda: True))
+
+
 @pytest.mark.parametrize(
     ("changes", "values", "sentence"),
     [

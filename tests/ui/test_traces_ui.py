@@ -11,7 +11,7 @@ import pytest
 
 import specviz
 from specviz.settings import RunSettings
-from specviz.trace import Trace
+from specviz.trace import Trace, TraceError
 from specviz.ui import gallery, links, studio
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
@@ -72,13 +72,28 @@ def test_an_opened_file_is_the_recording_of_its_trace(trace):
         ("NaN", "holds NaN for a number"),
         ("\x00\x01PNG", "not a specviz trace"),
         ("[" * 100_000, "not a specviz trace"),
-        ("x" * 20_000_001, "larger than 20 MB"),
     ],
 )
 def test_a_bad_file_is_one_sentence(text, sentence):
     answer = json.loads(READER.open(text))
     assert list(answer) == ["error"] and sentence in answer["error"] and "\n" not in answer["error"]
     assert "Error" not in answer["error"]  # what Python calls it is for the log
+
+
+def test_opened_files_are_kept_as_long_as_they_are_not_too_much_together(trace, monkeypatch):
+    text, reader = trace.to_json(), Files(Visitors(), Turns())
+
+    def opened():
+        return json.loads(reader.open(text))["recording"], list(reader._opened)[-1]
+
+    monkeypatch.setattr("specviz.ui.files.MAX_TRACE_CHARS", 2 * len(text))
+    (_, first), (_, second), (_, third) = opened(), opened(), opened()
+    assert reader.kept(second) == reader.kept(third)
+    with pytest.raises(TraceError, match="opened too long ago"):
+        reader.kept(first)
+    monkeypatch.setattr("specviz.ui.files.MAX_TRACE_CHARS", len(text) - 1)
+    _, last = opened()
+    assert list(reader._opened) == [last]  # the newest stays, however large it is
 
 
 def test_a_file_changed_anywhere_is_shown_or_refused_but_never_fails(trace):
