@@ -78,8 +78,13 @@ def load_model(
     device: str = "auto",
     progress: Progress | None = None,
 ) -> LoadedModel:
-    """Load one model, or hand out the one that is loaded already. Raises SpecvizError, one sentence."""
+    """Load one model, or hand out the one that is loaded already; "default" is the default pair's target.
+
+    Raises SpecvizError, one sentence.
+    """
     name = clean(os.fspath(name))
+    if name == "default":
+        return _load_any(PAIRS[DEFAULT_PAIR], dtype, device, progress)
     if name in MODELS and cached(name) is None:  # said before gigabytes are fetched, not after
         source, place = MODELS[name], pick_device(device)
         kind = pick_dtype(dtype, place, DTYPES[source.stored])
