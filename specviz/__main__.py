@@ -6,19 +6,28 @@ Every setting of `RunSettings` is an option by its own name; `run` prints what h
 from __future__ import annotations
 
 import argparse
+import io
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from specviz.distill import command
-from specviz.settings import KNOBS, RunSettings, SpecvizError, number_of, options_of
+from specviz.output_files import check_file, check_folder, write_text
+from specviz.settings import KNOBS, Knob, RunSettings, SpecvizError, number_of, options_of
 from specviz.trace import Fate, StepRecord, Trace, TraceError
 
+PLAIN_MARKS = {Fate.ACCEPTED: "=", Fate.REJECTED: "x", Fate.UNTESTED: ".", Fate.RESAMPLED: "~", Fate.BONUS: "+"}
+"""For a console that cannot show the others."""
 MARKS = {Fate.ACCEPTED: "✓", Fate.REJECTED: "✗", Fate.UNTESTED: "·", Fate.RESAMPLED: "↻", Fate.BONUS: "+"}
 
 
 def main(argv: list[str] | None = None) -> int:
     """0, or 1 after an error, which is one sentence on stderr."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a token the console's encoding lacks must not end the run
+            stream.reconfigure(errors="backslashreplace")
     args = _parser().parse_args(argv)
     try:
         return int(args.command(args) or 0)
@@ -74,14 +83,18 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument(
         "--random", metavar="SIZE", help="instead of models: random weights of a size (tiny, 1b, 7b, 13b)"
     )
-    bench.add_argument("--prompts", type=int, help="only the first so many examples; with --random 3 where left out")
-    bench.add_argument("--tokens", type=int, default=128)
-    bench.add_argument("--k", type=int, nargs="+", default=[4], help="one or several speculation lengths")
-    bench.add_argument("--temperature", type=float, default=0, help="of the table of strategies")
+    bench.add_argument(
+        "--prompts", type=number_of, help="only the first so many examples; with --random 3 where left out"
+    )
+    bench.add_argument("--tokens", type=number_of, default=128, help="the longest output of each prompt")
+    bench.add_argument("--k", type=number_of, nargs="+", default=[4], help="one or several speculation lengths")
+    bench.add_argument("--temperature", type=number_of, default=0, help="of the table of strategies")
     bench.add_argument("--strategy", action="append", help="only this one; may be repeated; all where left out")
     bench.add_argument("--draft-length", default="fixed", help="of the table: fixed, heuristic, confidence, cost-aware")
     bench.add_argument("--chart", type=Path, help="draw the table of strategies here, as SVG")
-    bench.add_argument("--rounds", type=int, default=1, help="of the comparison with transformers; 0 leaves it out")
+    bench.add_argument(
+        "--rounds", type=number_of, default=1, help="of the comparison with transformers; 0 leaves it out"
+    )
     bench.add_argument("--json", type=Path, help="save the figures here, flat; bench.FIELDS says what each means")
     bench.set_defaults(command=_bench)
     return parser
@@ -102,7 +115,10 @@ def _pair(args: argparse.Namespace) -> Any:
     def progress(fraction: float | None, sentence: str) -> None:
         print(sentence if fraction is None else f"{sentence} {fraction:.0%}", file=sys.stderr)
 
-    return load_pair(args.target, args.draft, dtype=args.dtype, device=args.device, progress=progress)
+    pair = load_pair(args.target, args.draft, dtype=args.dtype, device=args.device, progress=progress)
+    for note in pair.notes:  # such as another pair than the one asked for
+        print(f"note: {note}", file=sys.stderr)
+    return pair
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:
@@ -118,8 +134,8 @@ def _run(args: argparse.Namespace) -> None:
     from specviz import baseline, engine  # noqa: PLC0415
 
     engine.check_names(settings)  # before models are loaded for it
-    if args.json and not args.json.parent.is_dir():
-        raise SpecvizError(f"There is no folder {str(args.json.parent)!r} to save the trace in; make it first.")
+    if args.json:
+        check_file(args.json, "the trace")
     costs = None if args.costs is None else _costs_in(args.costs)
     pair = _pair(args)
     run = engine.start(pair, prompt, settings, costs)
@@ -132,20 +148,29 @@ def _run(args: argparse.Namespace) -> None:
         run.baseline = baseline.compare(run, single)
     trace = run.trace()
     if args.json:
-        args.json.write_text(trace.to_json(), encoding="utf-8")
+        write_text(args.json, trace.to_json(), "the trace")
     _summary(trace)
 
 
 def _costs_in(path: Path) -> Any:
     try:
         return Trace.from_json(path.read_text(encoding="utf-8")).costs
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise TraceError(f"The trace {str(path)!r} cannot be read; give a file saved with --json.") from error
 
 
+def _marks() -> Mapping[Fate, str]:
+    try:
+        "".join(MARKS.values()).encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return PLAIN_MARKS
+    return MARKS
+
+
 def _line(step: StepRecord) -> str:
+    marks = _marks()
     tokens = [*step.tokens, *([step.extra] if step.extra else [])]
-    shown = " ".join(f"{MARKS[t.fate]}{t.text!r}" for t in tokens)
+    shown = " ".join(f"{marks[t.fate]}{t.text!r}" for t in tokens)
     return f"{step.index:4}  {shown}  {step.step_s * 1e3:.0f} ms"
 
 
@@ -157,7 +182,7 @@ def _summary(trace: Any) -> None:
 
     counts, found = count(trace.steps), summary(trace)
     print(f"\n{trace.text}\n")
-    print("  ".join(f"{mark} {fate}" for fate, mark in MARKS.items()))
+    print("  ".join(f"{mark} {fate}" for fate, mark in _marks().items()))
     print(
         f"{counted(counts.emitted, 'token')} in {counted(counts.steps, 'target pass', 'target passes')}, stopped by {trace.stop}"
     )
@@ -201,9 +226,10 @@ def _record(args: argparse.Namespace) -> None:
 
     if unknown := sorted(set(args.only) - set(RECORDINGS)):
         raise SpecvizError(f"There is no recording named {unknown[0]!r}; choose one of: {', '.join(RECORDINGS)}.")
+    check_folder(folder := args.to or TRACES, "the recordings")
     pair = _pair(args)
     for name in args.only or RECORDINGS:
-        print(told(name, make(pair, name, args.to or TRACES)), flush=True)
+        print(told(name, make(pair, name, folder)), flush=True)
 
 
 RANDOM_STRATEGIES = ("greedy", "sampling", "beam search", "prompt lookup")
@@ -212,12 +238,20 @@ RANDOM_STRATEGIES = ("greedy", "sampling", "beam search", "prompt lookup")
 
 def _bench(args: argparse.Namespace) -> None:
     from specviz.bench import bench  # noqa: PLC0415
+    from specviz.engine import check_names  # noqa: PLC0415
+    from specviz.ui.presets import PRESETS  # noqa: PLC0415
 
     strategies, prompts = args.strategy, args.prompts
-    if args.json and not args.json.parent.is_dir():
-        raise SpecvizError(f"There is no folder {str(args.json.parent)!r} to save the figures in; make it first.")
-    if prompts is not None and prompts < 1:
-        raise SpecvizError("A bench needs at least one prompt; leave --prompts out for all examples.")
+    for path, what in ((args.json, "the figures"), (args.chart, "the chart")):
+        if path:
+            check_file(path, what)
+    rounds = Knob("--rounds", 1, 0, 1000, 1, "", whole=True).check(args.rounds)
+    if prompts is not None:
+        prompts = Knob("--prompts", 1, 1, len(PRESETS), 1, "", whole=True).check(prompts)
+    plain = RunSettings(temperature=args.temperature, max_new_tokens=args.tokens, draft_length=args.draft_length)
+    settings = [replace(plain, k=k, strategy=name) for k in args.k for name in strategies or ["none"]]
+    for each in settings:
+        check_names(each)
     if args.random:
         from specviz.models.random_pair import random_pair  # noqa: PLC0415
 
@@ -227,11 +261,11 @@ def _bench(args: argparse.Namespace) -> None:
         pair = _pair(args)
     bench(
         pair,
-        args.k,
-        args.tokens,
+        list(dict.fromkeys(each.k for each in settings)),
+        plain.max_new_tokens,
         strategies,
-        args.temperature,
-        args.rounds,
+        plain.temperature,
+        int(rounds),
         args.json,
         args.draft_length,
         args.chart,

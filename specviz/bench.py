@@ -10,6 +10,7 @@ the spread. Then every strategy in one table (`lineup`). Nothing is drawn while 
 from __future__ import annotations
 
 import json
+import math
 import platform
 import statistics
 import time
@@ -19,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-import transformers
 
 from specviz import engine
+from specviz.assisted import NotComparable, assisted, how_compared
 from specviz.compare import fitting
 from specviz.lineup import lineup, written
 from specviz.metrics import count
 from specviz.models.describe import describe
+from specviz.output_files import write_text
 from specviz.settings import RunSettings
 from specviz.ui.presets import PRESETS
 from specviz.views.lineup import svg
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from specviz.models.pair import Pair
 
 ASSISTED = "transformers, assisted"
+COMPARED = ("transformers_tokens_per_s", "over_transformers")
+"""Columns that the comparison with transformers fills, in the row of the strategy it compares with."""
 SCHEMA = "specviz bench 3"
 FIELDS: Mapping[str, str] = {
     "lane": 'a strategy, "target alone", or "transformers, assisted": transformers\' own speculative decoding',
@@ -79,6 +83,10 @@ def bench(
     table, all that fit the pair where None. `draft_length`: how each step of the table chooses how far to draft, up to K.
     `chart`: where to draw the table (SVG). `prompts`: only so many of the examples, from the first on.
     """
+    chosen_strategies = fitting(pair) if strategies is None else strategies
+    settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens, draft_length=draft_length)
+    for name in chosen_strategies:  # said now, not after the comparison with transformers
+        engine.check(pair, replace(settings, strategy=name))
     codec = pair.target.codec
     chosen = list(PRESETS.items())[:prompts]
     texts = {name: codec.encode(p.prompt, p.chat and bool(codec.has_chat_template)) for name, p in chosen}
@@ -86,27 +94,26 @@ def bench(
     print(", ".join(f"{key} {value}" for key, value in machine.items() if value not in (None, "")))
     strategy = "greedy" if pair.draft else "prompt lookup"
     rivals = {k: _against_transformers(pair, texts, strategy, k, tokens, rounds) for k in ks if rounds}
-    settings = RunSettings(k=ks[0], temperature=temperature, max_new_tokens=tokens, draft_length=draft_length)
+    note = next((rival["note"] for rival in rivals.values()), "not measured: --rounds is 0.")
     how = f"temperature {temperature:g}, {tokens} tokens, {counted(len(texts), 'prompt')}, draft length {draft_length}"
     print(f"\nStrategies at {how}, taking turns")
-    found = lineup(pair, texts, settings, fitting(pair) if strategies is None else strategies, ks)
-    for k, rival in rivals.items():
-        at = (found["lane"] == strategy) & (found["k"] == k)
-        for name in ("transformers_tokens_per_s", "over_transformers"):
-            if (value := rival.get(name)) is not None:
-                found.loc[at, name] = value
-    print(f"\n{written(found)}")
+    found = lineup(pair, texts, settings, chosen_strategies, ks)
+    for name in COMPARED if rivals else ():
+        found[name] = math.nan  # an empty column has its reason below the table
+        for k, rival in rivals.items():
+            found.loc[(found["lane"] == strategy) & (found["k"] == k), name] = rival.get(name, math.nan)
+    print(f"\n{written(found)}\n\ntransformers: {note}")
     rows = json.loads(found.to_json(orient="records"))
-    if chart:
-        chart.write_text(svg(rows, f"{pair.target.name}, {how}"), encoding="utf-8")
     for k, rival in rivals.items():
         if (speed := rival.get("transformers_tokens_per_s")) is not None:
             rows.append({"lane": ASSISTED, "k": k, "tokens_per_s": speed, "speed_up": rival["speed_up"]})
     rows = [{name: row.get(name) for name in FIELDS} for row in rows]
     about = {"temperature": temperature, "new_tokens": tokens, "draft_length": draft_length, "rounds": rounds}
-    result = {"schema": SCHEMA, **machine, **about, "prompts": len(texts), "rows": rows}
+    result = {"schema": SCHEMA, **machine, **about, "transformers_note": note, "prompts": len(texts), "rows": rows}
     if save:
-        save.write_text(json.dumps(result, indent=1, allow_nan=False), encoding="utf-8")
+        write_text(save, json.dumps(result, indent=1, allow_nan=False), "the figures")
+    if chart:
+        write_text(chart, svg(rows, f"{pair.target.name}, {how}"), "the chart")
     return result
 
 
@@ -118,17 +125,24 @@ def _against_transformers(
         "target alone": lambda ids: _specviz(pair, ids, replace(settings, strategy="none", k=0)),
         f"specviz, {strategy}, K = {k}": lambda ids: _specviz(pair, ids, settings),
     }
-    if pair.draft:
-        contestants[ASSISTED] = lambda ids: _assisted(pair, ids, k, tokens)
+    contestants[ASSISTED] = lambda ids: assisted(pair, ids, k, tokens)
     measured: dict[str, list[dict[str, Any]]] = {name: [] for name in contestants}
-    for ids in list(prompts.values())[:1]:  # the first run of each pays for warming up; not counted
-        for contestant in contestants.values():
-            contestant(ids)
-    for name, ids in prompts.items():
-        for round_ in range(rounds):
-            for label, contestant in contestants.items():
-                measured[label].append(contestant(ids) | {"prompt": name, "round": round_})
-    return _report(measured)
+    note = how_compared(pair)
+    warm_up = [(name, ids, -1) for name, ids in list(prompts.items())[:1]]  # the first run of each; not counted
+    for name, ids, round_ in warm_up + [(name, ids, r) for name, ids in prompts.items() for r in range(rounds)]:
+        for label, contestant in list(contestants.items()):
+            try:
+                found = contestant(ids)
+            except NotComparable as error:
+                note = f"not measured: {error}"
+                del contestants[label], measured[label]
+                continue
+            if round_ >= 0:
+                measured[label].append(found | {"prompt": name, "round": round_})
+    if ASSISTED in measured and all(math.isnan(m["tokens_per_s"]) for m in measured[ASSISTED]):
+        note = "not measured: every output was one token long, and the prefill writes that; give more --tokens."
+        del measured[ASSISTED]
+    return _report(measured) | {"note": note}
 
 
 def _specviz(pair: Pair, ids: list[int], settings: RunSettings) -> dict[str, float]:
@@ -153,46 +167,18 @@ def _specviz(pair: Pair, ids: list[int], settings: RunSettings) -> dict[str, flo
     }
 
 
-def _assisted(pair: Pair, ids: list[int], k: int, tokens: int) -> dict[str, float]:
-    """transformers' own speculative decoding with the same models, and its prefill taken off by a run of one token."""
-    assert pair.draft is not None
-    assistant: Any = pair.draft.model
-    stored = assistant.generation_config
-    config = {
-        "num_assistant_tokens": k,
-        "num_assistant_tokens_schedule": "constant",
-        "assistant_confidence_threshold": 0.0,
-    }
-    assistant.generation_config = transformers.GenerationConfig.from_dict({**stored.to_dict(), **config})
-    inputs = torch.tensor([ids], device=pair.target.device)
-    mask = torch.ones_like(inputs)
-
-    def generate(count: int, **more: Any) -> tuple[float, int]:
-        began = time.perf_counter()
-        out = pair.target.model.generate(inputs, attention_mask=mask, max_new_tokens=count, do_sample=False, **more)
-        return time.perf_counter() - began, out.shape[1] - inputs.shape[1]
-
-    try:
-        prefill, _ = generate(1)
-        wall, made = generate(tokens, assistant_model=assistant)
-    finally:
-        assistant.generation_config = stored
-    return {"tokens_per_s": (made - 1) / max(1e-9, wall - prefill), "tokens": made}
-
-
 def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     labels = list(measured)
     first = {label: [m["tokens_per_s"] for m in rows] for label, rows in measured.items()}
     print(f"\n{'':28}tokens/s  (min … max)     ÷ target alone")
     result: dict[str, Any] = {}
     for label in labels:
-        ratios = [a / b for a, b in zip(first[label], first[labels[0]], strict=True)]
-        rate = statistics.median(first[label])
-        print(
-            f"{label:28}{rate:8.1f}  ({min(first[label]):.1f} … {max(first[label]):.1f})  {statistics.median(ratios):12.2f}"
-        )
+        gain = statistics.median(_quotients(first[label], first[labels[0]]))
+        rates = [rate for rate in first[label] if not math.isnan(rate)]
+        rate = statistics.median(rates)
+        print(f"{label:28}{rate:8.1f}  ({min(rates):.1f} … {max(rates):.1f})  {gain:12.2f}")
         if label == ASSISTED:
-            result |= {"transformers_tokens_per_s": rate, "speed_up": statistics.median(ratios)}
+            result |= {"transformers_tokens_per_s": rate, "speed_up": gain}
     ours = measured[labels[1]]
     recording = statistics.median(m["recording"] for m in ours)
     accepted, tested = sum(m["accepted"] for m in ours), sum(m["tested"] for m in ours)
@@ -205,7 +191,7 @@ def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             f"verify-cost ratio v(K) {statistics.median(m['verify_ms'] for m in ours) / alone:.2f}"
         )
     if len(labels) > 2:
-        ratios = [a / b for a, b in zip(first[labels[1]], first[labels[2]], strict=True)]
+        ratios = _quotients(first[labels[1]], first[labels[2]])
         print(f"specviz ÷ transformers: {statistics.median(ratios):.2f} ({min(ratios):.2f} … {max(ratios):.2f})")
         result["over_transformers"] = statistics.median(ratios)
     for name in dict.fromkeys(m["prompt"] for m in ours):
@@ -220,6 +206,11 @@ def _report(measured: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             f"{here['drafted'] / here['passes']:.2f} drafted and {here['tokens'] / here['passes']:.2f} tokens a pass"
         )
     return result
+
+
+def _quotients(ones: list[float], others: list[float]) -> list[float]:
+    """One by one, where both were measured (the other is NaN where it was not)."""
+    return [a / b for a, b in zip(ones, others, strict=True) if not math.isnan(a / b)]
 
 
 def _machine(pair: Pair) -> dict[str, Any]:

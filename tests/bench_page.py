@@ -1,13 +1,16 @@
 """What the page costs: decoding with the browser on the same cores against decoding headless, in turns, in one run.
 
-A script that prints, not a test: ``python -m tests.bench_page``. Needs Chromium and the default pair.
+A script that prints, not a test: ``python -m tests.bench_page``. Needs Chromium and the default pair. ``--rounds 1
+--tokens 8`` makes it short.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import time
+from dataclasses import replace
 from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
@@ -21,9 +24,7 @@ from specviz.ui.turns import Turns
 from specviz.views import wire
 from tests.ui.browser import ARGS, chromium_path
 
-ROUNDS = 5
-TOKENS = 128
-SETTINGS = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=TOKENS, chat=True)
+SETTINGS = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=128, chat=True)
 
 
 class Stopwatch:
@@ -54,6 +55,11 @@ class Stopwatch:
 
 def main() -> None:
     """Print ratios browser ÷ headless for each round and their median."""
+    parser = argparse.ArgumentParser(description="What the page costs, as ratios browser ÷ headless.")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=SETTINGS.max_new_tokens)
+    given = parser.parse_args()
+    settings = replace(SETTINGS, max_new_tokens=given.tokens)
     pair, watch, turns = load_pair("default"), Stopwatch(), Turns()
     engine.step = watch  # type: ignore[assignment]
     demo = ui.build(load=lambda *args, **kwargs: pair)
@@ -62,9 +68,9 @@ def main() -> None:
 
     def headless() -> float:
         watch.reset()
-        run = turns.submit(lambda: engine.start(pair, prompt, SETTINGS)).result()
-        while not run.finished(SETTINGS):
-            turns.submit(lambda: engine.step(run, SETTINGS)).result()
+        run = turns.submit(lambda: engine.start(pair, prompt, settings)).result()
+        while not run.finished(settings):
+            turns.submit(lambda: engine.step(run, settings)).result()
         return watch.rate
 
     with sync_playwright() as p:
@@ -74,13 +80,13 @@ def main() -> None:
         page.goto(url)
         page.wait_for_selector(".sv-ribbon .sv-chip", timeout=60_000)
         print(f"page with the recorded run after {time.perf_counter() - opened:.1f} s")
-        _set_up(page, prompt)
+        _set_up(page, prompt, settings)
         _play(page, watch)
         headless()  # the first of each is not counted
         ticks = page.context.new_cdp_session(page)
         ticks.send("Performance.enable", {"timeDomain": "threadTicks"})
         ratios = []
-        for _ in range(ROUNDS):
+        for _ in range(given.rounds):
             alone, busy = headless(), _main_thread(ticks)
             live = _play(page, watch)
             busy = (_main_thread(ticks) - busy) / watch.steps
@@ -98,15 +104,15 @@ def _main_thread(ticks: Any) -> float:
     return 1e3 * next(m["value"] for m in metrics if m["name"] == "TaskDuration")
 
 
-def _set_up(page: Page, prompt: str) -> None:
+def _set_up(page: Page, prompt: str, settings: RunSettings) -> None:
     page.fill("#sv-prompt textarea", prompt)
-    for name, value in (("k", SETTINGS.k), ("temperature", SETTINGS.temperature)):
+    for name, value in (("k", settings.k), ("temperature", settings.temperature)):
         page.fill(f"#sv-{name} input[type=number]", str(value))
         page.keyboard.press("Tab")
     page.click("#sv-strategy input")
-    page.get_by_role("option", name=SETTINGS.strategy, exact=True).click()
+    page.get_by_role("option", name=settings.strategy, exact=True).click()
     page.click("text=Length and template")
-    page.fill("#sv-max-new-tokens input[type=number]", str(TOKENS))
+    page.fill("#sv-max-new-tokens input[type=number]", str(settings.max_new_tokens))
     page.keyboard.press("Tab")
 
 

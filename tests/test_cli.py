@@ -1,12 +1,22 @@
 """The command line says what happened, and an error is one sentence on stderr."""
 
+import io
 import json
+from pathlib import Path
 
 import pytest
 
+from specviz import bench, engine
 from specviz.__main__ import main
+from specviz.assisted import NotComparable
 from specviz.bench import ASSISTED, FIELDS, SCHEMA
+from specviz.models import loading
+from specviz.models.loading import load_pair
+from specviz.models.pair import Pair
+from specviz.output_files import check_file
+from specviz.settings import RunSettings
 from specviz.trace import Trace
+from specviz.ui import studio
 from specviz.ui.presets import PRESETS
 from tests import tiny
 
@@ -59,6 +69,8 @@ def test_a_draft_length_and_its_knob(tmp_path, capsys):
         (("--prompt", "w1", "--option", "confidence_threshold=x"), "confidence threshold must be"),
         (("--prompt", "w1", "--costs", "missing.json"), "cannot be read"),
         (("--prompt", "w1", "--costs", "README.md"), "not a specviz trace"),
+        (("--prompt", "w1", "--costs", str(tiny.folder("target12") / "model.safetensors")), "cannot be read"),
+        (("--prompt", "w1", "--costs", "tests"), "cannot be read"),
         (("--prompt", "w1", "--k", "2.5"), "K must be a whole number"),
         (("--prompt", "w1", "--k", "x"), "K must be a whole number"),
         (("--prompt", "w1", "--strategy", "magic"), "no strategy named"),
@@ -140,10 +152,134 @@ def test_a_bench_of_random_weights_needs_no_models_and_says_so(tmp_path, capsys)
     ("arguments", "sentence"),
     [
         (("--random", "900b"), "no random model of size '900b'; choose one of: tiny, 1b"),
-        (("--random", "tiny", "--prompts", "0"), "at least one prompt"),
+        (("--random", "tiny", "--prompts", "0"), "--prompts must be a whole number from 1"),
         (("--random", "tiny", "--json", "/nowhere/x.json"), "no folder '/nowhere'"),
+        (("--random", "tiny", "--chart", "/nowhere/x.svg"), "no folder '/nowhere' to save the chart"),
+        (("--random", "tiny", "--rounds", "-1"), "--rounds must be a whole number from 0"),
+        (("--random", "tiny", "--rounds", "x"), "--rounds must be a whole number from 0"),
+        (("--random", "tiny", "--tokens", "0"), "new tokens must be a whole number from 1"),
+        (("--random", "tiny", "--k", "4", "99"), "K must be a whole number from 0 to 32"),
+        (("--random", "tiny", "--temperature", "-1"), "temperature must be"),
+        (("--random", "tiny", "--draft-length", "magic"), "no draft length named"),
+        (("--random", "tiny", "--strategy", "magic"), "no strategy named"),
     ],
 )
-def test_what_is_wrong_with_a_bench_is_one_sentence(arguments, sentence, capsys):
+def test_what_is_wrong_with_a_bench_is_one_sentence_before_any_work(arguments, sentence, capsys, monkeypatch):
+    def work(*args, **kwargs):
+        raise AssertionError("the bench began")
+
+    monkeypatch.setattr(bench, "bench", work)
     assert main(["bench", *arguments]) == 1
     assert sentence in capsys.readouterr().err
+
+
+# what cannot be written, what a console cannot show, what runs instead
+
+
+def places(tmp_path):
+    """Paths that cannot be written, for any user: a folder, a file in a missing folder, a file below a file."""
+    (tmp_path / "file").write_text("")
+    return tmp_path, tmp_path / "missing" / "x", tmp_path / "file" / "x"
+
+
+def no_work(monkeypatch):
+    def work(*args, **kwargs):
+        raise AssertionError("models were loaded")
+
+    monkeypatch.setattr(loading, "load_pair", work)
+    monkeypatch.setattr(loading, "load_model", work)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize(
+    "command", [("run", "--prompt", "w1", "--json"), ("bench", "--json"), ("bench", "--chart")], ids=" ".join
+)
+def test_an_output_file_is_checked_before_the_work(command, place, tmp_path, monkeypatch, capsys):
+    no_work(monkeypatch)
+    assert main([*command, str(places(tmp_path)[place])]) == 1
+    err = capsys.readouterr().err.strip().splitlines()
+    assert len(err) == 1 and err[0].startswith("specviz: ") and "to save the" in err[0]
+
+
+@pytest.mark.parametrize("command", [("record", "--only", "copy", "--to"), ("distill", "--out")], ids=" ".join)
+def test_an_output_folder_is_checked_before_the_work(command, tmp_path, monkeypatch, capsys):
+    no_work(monkeypatch)
+    assert main([*command, str(places(tmp_path)[2])]) == 1
+    assert "choose another folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--prompts", "--outputs"])
+def test_an_input_file_of_a_distillation_is_checked_before_the_work(option, tmp_path, monkeypatch, capsys):
+    no_work(monkeypatch)
+    assert main(["distill", "--out", str(tmp_path / "out"), option, str(tmp_path / "missing")]) == 1
+    assert f"{option} {tmp_path / 'missing'} cannot be read" in capsys.readouterr().err
+
+
+def test_a_check_leaves_no_file_behind_and_keeps_what_is_there(tmp_path):
+    check_file(tmp_path / "new.json", "the trace")
+    (tmp_path / "old.json").write_text("old")
+    check_file(tmp_path / "old.json", "the trace")
+    assert [p.name for p in tmp_path.iterdir()] == ["old.json"] and (tmp_path / "old.json").read_text() == "old"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_disk_that_is_full_at_the_end_is_one_sentence(capsys):
+    assert run("--prompt", "w1", "--max-new-tokens", "2", "--json", "/dev/full") == 1
+    assert "could not be saved in '/dev/full'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_on_a_console_that_is_not_utf_8_each_fate_keeps_its_mark_and_the_trace_is_saved(
+    encoding, tmp_path, monkeypatch
+):
+    console = io.TextIOWrapper(io.BytesIO(), encoding)
+    monkeypatch.setattr("sys.stdout", console)
+    path = tmp_path / "trace.json"
+    assert run("--prompt", "w1", "--max-new-tokens", "6", "--baseline", "--json", str(path)) == 0
+    assert main(["models"]) == 0
+    console.flush()
+    out = console.buffer.getvalue().decode(encoding)
+    assert "= accepted  x rejected  . untested  ~ resampled  + bonus" in out
+    assert len(Trace.from_json(path.read_text("utf-8")).output_ids) == 6
+
+
+@pytest.mark.parametrize("command", [("run", "--prompt", "w1", "--max-new-tokens", "2"), ("record", "--only", "copy")])
+def test_another_pair_than_the_one_asked_for_is_reported(command, tmp_path, monkeypatch, capsys):
+    sentence = "default is unavailable: another runs instead."
+    loaded = load_pair(tiny.folder("target12"), tiny.folder("draft12"))
+    monkeypatch.setattr(loading, "load_pair", lambda *a, **k: Pair(loaded.target, loaded.draft, (sentence,), sentence))
+    monkeypatch.setattr(
+        studio, "make", lambda pair, name, folder: engine.run(pair, "w1", RunSettings(max_new_tokens=2))
+    )
+    path = tmp_path / "trace.json"
+    assert main([*command, *(("--json", str(path)) if command[0] == "run" else ("--to", str(tmp_path)))]) == 0
+    assert f"note: {sentence}" in capsys.readouterr().err
+    if command[0] == "run":
+        assert Trace.from_json(path.read_text("utf-8")).pair["instead"] == sentence
+
+
+def test_a_bench_whose_draft_knows_fewer_ids_says_how_it_was_made_comparable(tmp_path, capsys):
+    path = tmp_path / "bench.json"
+    folders = ["--target", str(tiny.folder("bytes_lm", padded=16)), "--draft", str(tiny.folder("bytes_lm"))]
+    few = ["--tokens", "6", "--prompts", "1", "--strategy", "greedy", "--json", str(path)]
+    assert main(["bench", *folders, *few]) == 0
+    saved = json.loads(path.read_text("utf-8"))
+    assert (
+        "are fitted to the target's" in saved["transformers_note"]
+        and saved["transformers_note"] in capsys.readouterr().out
+    )
+    assert {row["lane"] for row in saved["rows"]} == {"target alone", "greedy", ASSISTED}
+
+
+def test_a_bench_that_transformers_cannot_run_keeps_its_table_and_gives_the_reason(tmp_path, capsys, monkeypatch):
+    def fails(*args, **kwargs):
+        raise NotComparable("transformers cannot decode with this pair (ValueError: stateful).")
+
+    monkeypatch.setattr(bench, "assisted", fails)
+    path = tmp_path / "bench.json"
+    few = ["--tokens", "6", "--prompts", "1", "--strategy", "greedy", "--json", str(path)]
+    assert main(["bench", "--random", "tiny", "--device", "cpu", *few]) == 0
+    out, saved = capsys.readouterr().out, json.loads(path.read_text("utf-8"))
+    assert "transformers: not measured: transformers cannot decode" in out and "stateful" in saved["transformers_note"]
+    rows = {row["lane"]: row for row in saved["rows"]}
+    assert set(rows) == {"target alone", "greedy"} and rows["greedy"]["transformers_tokens_per_s"] is None

@@ -21,6 +21,7 @@ from specviz.distill.shards import Corpus, load
 from specviz.distill.train import checkpoint, train
 from specviz.models.loading import load_model
 from specviz.models.pair import LoadedModel
+from specviz.output_files import check_folder
 from specviz.runtime import use_threads
 from specviz.settings import SettingsError, SpecvizError
 
@@ -165,6 +166,19 @@ def run(recipe: Recipe, stage: str | None = None) -> None:
     if stage is not None and stage not in STAGES:
         raise SettingsError(f"There is no stage {stage!r}; choose one of: {', '.join(STAGES)}.")
     students.kind(recipe.student)
+    check_folder(recipe.out, "the draft")
+    for file, option in ((recipe.prompts, "prompts"), (recipe.outputs, "outputs")):
+        if file is not None:
+            _readable(file, option)
     work = Work(recipe)
     for name in [stage] if stage else STAGES:
         print(f"{name}: {STAGES[name](work)}", flush=True)
+
+
+def _readable(file: Path, option: str) -> None:
+    """Raise SettingsError where an input file cannot be read: before the target is loaded for it."""
+    try:
+        with file.open("rb"):
+            pass
+    except OSError as error:
+        raise SettingsError(f"--{option} {file} cannot be read ({error.strerror}); give another file.") from error

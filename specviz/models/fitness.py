@@ -74,8 +74,27 @@ def refuse_incomplete(name: str, info: Mapping[str, Any]) -> None:
         (broken, "cannot be read from"),
     ):
         if names:
-            shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-            raise ModelError(f"{name} is incomplete: weights ({shown}) {what} its files; choose another model.")
+            raise ModelError(
+                f"{name} is incomplete: weights ({_listed(names)}) {what} its files; choose another model."
+            )
+
+
+def unused_weights(name: str, info: Mapping[str, Any]) -> tuple[str, ...]:
+    """A note where files hold weights that the config leaves out: the model then computes something else, silently.
+
+    `info`: what transformers reports about a load. It has already dropped buffers of older versions (`inv_freq`).
+    """
+    names = sorted(info.get("unexpected_keys") or ())
+    if not names:
+        return ()
+    return (
+        f"{name} does not use all weights in its files ({_listed(names)}), so its output may be wrong; "
+        "check that config.json belongs to these files.",
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def guarded(name: str, load: Callable[[], Any]) -> Any:

@@ -24,6 +24,8 @@ from specviz.settings import SpecvizError
 WANTED = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """All that is ever fetched: weights without code in them, configuration, tokenizer. Never *.bin, never *.py."""
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "RewardModel")
+"""Ends of class names whose head scores a text. Without that head the model still loads, and writes nonsense."""
 _MAX_HEADER = 100_000_000
 _DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
@@ -108,9 +110,17 @@ def refuse_wrong_kind(folder: Path, name: str) -> None:
         )
     if kind not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         raise ModelError(f"{name} ({kind}) does not predict next tokens; choose a causal language model.")
+    if heads := [head for head in _strings(config.get("architectures")) if head.endswith(_OTHER_HEADS)]:
+        raise ModelError(
+            f"{name} is a classifier ({heads[0]}), not a model that writes text; choose a …ForCausalLM model."
+        )
     if config.get("quantization_config"):
         method = str(dict(config["quantization_config"]).get("quant_method", "unknown method"))
         raise ModelError(f"{name} is stored quantised ({method}), which is not supported; choose the unquantised one.")
+
+
+def _strings(found: Any) -> list[str]:
+    return [entry for entry in found if isinstance(entry, str)] if isinstance(found, list) else []
 
 
 def _encodes_and_decodes(kind: str) -> bool:

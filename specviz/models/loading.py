@@ -21,7 +21,7 @@ from transformers import logging as transformers_logging
 
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
 from specviz.models.fetching import cached, clean, locate, locate_first
-from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large
+from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large, unused_weights
 from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
@@ -61,7 +61,7 @@ def load_pair(
     except SpecvizError as error:
         if name != DEFAULT_PAIR:
             raise
-        log.warning("%s", error)
+        log.info("%s", error)
         instead = f"{name} is not to be had: {OFFLINE_PAIR} runs instead, and what it writes makes little sense."
         notes = (instead, str(error))
         plan = PAIRS[OFFLINE_PAIR]
@@ -78,8 +78,13 @@ def load_model(
     device: str = "auto",
     progress: Progress | None = None,
 ) -> LoadedModel:
-    """Load one model, or hand out the one that is loaded already. Raises SpecvizError, one sentence."""
+    """Load one model, or hand out the one that is loaded already; "default" is the default pair's target.
+
+    Raises SpecvizError, one sentence.
+    """
     name = clean(os.fspath(name))
+    if name == "default":
+        return _load_any(PAIRS[DEFAULT_PAIR], dtype, device, progress)
     if name in MODELS and cached(name) is None:  # said before gigabytes are fetched, not after
         source, place = MODELS[name], pick_device(device)
         kind = pick_dtype(dtype, place, DTYPES[source.stored])
@@ -152,6 +157,10 @@ def _load_folder(folder: Path, name: str, dtype: str, device: str, progress: Pro
     return loaded
 
 
+_OWN_CHOICE = {"attn_implementation": None, "experts_implementation": None, "output_attentions": False}
+"""Overrides what a config.json asks for: kernels that this machine lacks, or that are code from the hub."""
+
+
 def _load(
     folder: Path,
     name: str,
@@ -167,8 +176,9 @@ def _load(
     use_threads()
     transformers_logging.disable_progress_bar()
     safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
-    config = guarded(name, lambda: AutoConfig.from_pretrained(folder, **safely))
-    tokenizer = guarded(name, lambda: AutoTokenizer.from_pretrained(folder, **safely))
+    config = guarded(name, lambda: AutoConfig.from_pretrained(folder, **_OWN_CHOICE, **safely))
+    config._attn_implementation = config._experts_implementation = None  # these setters reach nested configs too
+    tokenizer = guarded(name, lambda: AutoTokenizer.from_pretrained(folder, config=config, **safely))
     made = guarded(
         name,
         lambda: AutoModelForCausalLM.from_pretrained(
@@ -191,6 +201,7 @@ def _load(
     vocab_size = int(head.weight.shape[0]) if head is not None else int(text_config.vocab_size)
     codec = TextCodec(tokenizer, name, vocab_size)
     context, notes = context_of(text_config, name)
+    notes += unused_weights(name, info)
     stored = (generation.get("eos_token_id"), getattr(text_config, "eos_token_id", None), tokenizer.eos_token_id)
     parameters = list({id(p): p for p in model.parameters()}.values())
     loaded = LoadedModel(

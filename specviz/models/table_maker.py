@@ -15,15 +15,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from specviz.models.fitness import reason
 from specviz.models.loading import load_model
 from specviz.models.tables import fingerprint, folders
+from specviz.output_files import check_file, check_folder
 from specviz.settings import SpecvizError
 
 Ids = NDArray[np.int64]
@@ -113,30 +117,32 @@ def write(path: Path, tensors: dict[str, Tensor], tokens: Mapping[int, str], ord
 
 
 def main() -> None:
-    """See module."""
+    """Command line: see the module. Exits with one sentence on an error."""
     parser = argparse.ArgumentParser(description="Count a table of n-grams in outputs of a target.")
-    parser.add_argument("outputs", type=Path)
-    parser.add_argument("target")
+    parser.add_argument("outputs", type=Path, help="an .npz with the arrays answer_ids and answer_lengths")
+    parser.add_argument("target", help="catalogue name, hub id or folder; default is the default pair's")
     parser.add_argument("--about", required=True, help="the corpus in words, shown in traces")
     parser.add_argument("--out", type=Path, help="a file; else one in the cache folder, named like the target")
     parser.add_argument("--order", type=int, default=3, choices=(2, 3, 4))
     given = parser.parse_args()
     try:
-        target = load_model(given.target)
+        if given.out:
+            check_folder(given.out.parent, "the table")
+            check_file(given.out, "the table")
         with np.load(given.outputs) as arrays:
             texts = texts_of(arrays)
-    except (SpecvizError, OSError, KeyError, ValueError) as error:
+        target = load_model(given.target)
+    except SpecvizError as error:
         raise SystemExit(f"{error}") from error
+    except (OSError, EOFError, KeyError, ValueError, BadZipFile) as error:
+        raise SystemExit(f"{given.outputs} holds no answers that can be read ({reason(error)}); see --help.") from error
     tokens = target.codec.tokens
     out = given.out or folders()[-1] / f"{target.name}.safetensors"
-    write(
-        out,
-        make(texts, max(tokens) + 1, given.order),
-        tokens,
-        given.order,
-        sum(len(answer) for _, answer in texts),
-        given.about,
-    )
+    tensors = make(texts, max(tokens) + 1, given.order)
+    try:
+        write(out, tensors, tokens, given.order, sum(len(answer) for _, answer in texts), given.about)
+    except (OSError, SafetensorError) as error:
+        raise SystemExit(f"The table could not be saved in {out} ({reason(error)}); choose another --out.") from error
     print(f"{out}: {out.stat().st_size:,} bytes")
 
 

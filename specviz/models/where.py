@@ -6,8 +6,10 @@ sentence once.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +40,40 @@ def offline() -> bool:
     """Whether the environment forbids the network; asked each time, so that a test or a notebook may change it."""
     values = (os.environ.get(name, "") for name in ("SPECVIZ_OFFLINE", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
     return any(value.strip().lower() in ("1", "true", "yes", "on") for value in values)
+
+
+def storage_error(error: BaseException) -> OSError | None:
+    """The same error where it is one of a disk: a folder that cannot be written, or no room in it. Else None.
+
+    Of pip, and of the hub's downloader written in Rust, only the text is left: "No space left on device (os error 28)".
+    Causes of an error are not searched: a connection that a firewall forbids is "permission denied" too.
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        number = error.errno
+    else:
+        found = _NUMBER.search(str(error))
+        number = int(found[1]) if found else 0
+    return OSError(number, os.strerror(number)) if number in _STORAGE else None
+
+
+_NUMBER = re.compile(r"(?:\(os error |OSError: \[Errno )(\d+)")
+_STORAGE = frozenset(
+    (
+        errno.EACCES,
+        errno.EDQUOT,
+        errno.EEXIST,
+        errno.EFBIG,
+        errno.EIO,
+        errno.EISDIR,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOSPC,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    )
+)
+"""What writing a file can fail with; a network has others."""
 
 
 def switched_off(name: str) -> FetchError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import time
 from pathlib import Path
@@ -115,6 +116,53 @@ def test_a_hub_that_never_answers_is_given_up_soon(monkeypatch):
     started = time.monotonic()
     assert "reached" in sentence("owner/model")
     assert time.monotonic() - started < 2
+
+
+FULL = "Data Error: No space left on device (os error 28)"
+
+
+@pytest.mark.parametrize(
+    ("problem", "why"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "/.cache"), "Permission denied"),
+        (OSError(errno.EROFS, "Read-only file system"), "Read-only"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space"),
+        (RuntimeError(FULL), "No space"),
+    ],
+)
+def test_a_cache_that_cannot_be_written_is_not_a_network_out_of_reach(monkeypatch, tmp_path, problem, why):
+    repository(monkeypatch, tiny.folder("cycle12"), tmp_path / "hub")
+
+    def full(*args, **kwargs):
+        raise problem
+
+    monkeypatch.setattr(hub, "hf_hub_download", full)
+    text = sentence("owner/model")
+    assert why in text and "set HF_HOME" in text and str(hub.constants.HF_HUB_CACHE) in text
+    assert "network" not in text
+
+
+def test_a_file_in_the_place_of_the_cache_is_reported_by_the_library_itself(monkeypatch, tmp_path):
+    repository(monkeypatch, tiny.folder("cycle12"), tmp_path / "hub")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
+    monkeypatch.setattr(hub, "hf_hub_download", lambda *a, **k: (tmp_path / "file" / "hub").mkdir(parents=True))
+    assert "set HF_HOME" in sentence("owner/model")
+
+
+def test_a_disk_with_too_little_room_names_the_folder_before_anything_is_fetched(monkeypatch, tmp_path):
+    fetched = repository(monkeypatch, tiny.folder("cycle12"), tmp_path / "hub")
+    monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "not yet" / "hub"))
+    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    assert f"{tmp_path} has 0.0 MB free" in (text := sentence("owner/model")) and "set HF_HOME" in text
+    assert fetched == []
+
+
+def test_a_connection_that_a_firewall_forbids_is_no_disk(monkeypatch):
+    problem = RuntimeError("cannot connect")
+    problem.__cause__ = PermissionError(errno.EACCES, "Permission denied")
+    answers(monkeypatch, problem)
+    assert "reached" in sentence("owner/model")
 
 
 @pytest.mark.parametrize("switch", ["HF_HUB_OFFLINE", "SPECVIZ_OFFLINE"])

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from specviz.models import fetching, fitness, loading
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR
@@ -240,3 +241,79 @@ def test_progress_is_told_in_sentences():
 def test_unknown_devices_and_dtypes_are_refused(options):
     with pytest.raises(SpecvizError, match="choose auto"):
         load_model(tiny.folder("cycle12"), **options)
+
+
+# what a config.json asks for, and what a file holds
+
+
+def spoilt(tmp_path, config=None, weights=None, without=()):
+    """A copy of ctx_t with changes to its config and its weights."""
+    folder = tiny.copy("ctx_t", tmp_path)
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | (config or {})))
+    state = {name: t for name, t in load_file(folder / "model.safetensors").items() if name not in without}
+    save_file(state | (weights or {}), folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("config", "weights", "named"),
+    [
+        ({"num_hidden_layers": 1}, {}, "model.layers.1."),
+        ({}, {"model.layers.0.self_attn.q_proj.bias": torch.ones(32)}, "q_proj.bias"),
+    ],
+)
+def test_weights_that_the_model_does_not_use_are_named_in_a_note(tmp_path, config, weights, named):
+    folder = spoilt(tmp_path, config, weights)
+    for pair in (load_pair(folder), load_pair(tiny.folder("ctx_t"), folder)):
+        [note] = [note for note in pair.notes if "does not use" in note]
+        assert named in note and note.startswith(folder.name)
+
+
+def test_a_buffer_of_an_older_version_is_no_unused_weight(tmp_path):
+    folder = spoilt(tmp_path, weights={"model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(4)})
+    assert load_model(folder).notes == ()
+
+
+@pytest.mark.parametrize("head", ["LlamaForSequenceClassification", "LlamaForQuestionAnswering"])
+def test_a_classifier_is_rejected_although_it_would_load(tmp_path, head):
+    config = {"architectures": [head], "tie_word_embeddings": True}
+    folder = spoilt(tmp_path, config, {"score.weight": torch.ones(2, 32)}, without=("lm_head.weight",))
+    with pytest.raises(SpecvizError, match=f"a classifier .{head}."):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"attn_implementation": "flash_attention_2"},
+        {"_attn_implementation": "flash_attention_2"},
+        {"_attn_implementation": "someone/kernel"},
+        {"attn_implementation": "flash_attention_2", "output_attentions": True},
+        {"experts_implementation": "someone/kernel"},
+    ],
+)
+def test_the_loader_chooses_the_attention_whatever_a_config_names(tmp_path, asked):
+    plain, other = load_model(tiny.folder("ctx_t")), load_model(spoilt(tmp_path, asked))
+    ids = torch.tensor([[1, 2, 3]])
+    assert torch.equal(plain.model(ids).logits, other.model(ids).logits)
+
+
+def test_a_nested_config_names_no_attention_either(monkeypatch, tmp_path):
+    seen = []
+
+    class Stop(Exception):
+        pass
+
+    def loads(folder, config, **more):
+        seen.append((config._attn_implementation, config.text_config._attn_implementation))
+        raise Stop
+
+    config = {"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"]}
+    folder = spoilt(
+        tmp_path, config | {"text_config": {}, "_attn_implementation": {"text_config": "flash_attention_2"}}
+    )
+    monkeypatch.setattr(loading.AutoModelForCausalLM, "from_pretrained", loads)
+    with pytest.raises(SpecvizError, match="Stop"):
+        load_model(folder)
+    assert seen == [(None, None)]
