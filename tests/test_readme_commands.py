@@ -1,4 +1,4 @@
-"""Every command and every block of code in README.md and docs/ runs to its end on the real default pair.
+"""Every command and every block of code in README.md, CONTRIBUTING.md and docs/ runs to its end on the real default pair.
 
 Long ones run with the small sizes that `SMALL` appends; all of these are options in `--help`. What is not in a table
 here is a failure: a command that is in the documents and that nobody runs.
@@ -26,7 +26,7 @@ from specviz.trace import Trace
 from tests.ui.test_readme_examples import EXAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 ADDRESS = "http://127.0.0.1:7860"
 
 BLANKS = {'"…"': '"Name three colours."', "owner/model": "default", "NAME": "copy", "TARGET": "default"}
@@ -40,13 +40,14 @@ SMALL = {
     "python -m specviz record --only": "--to {room}/recordings",
     "python -m specviz distill": "--out {room}/{number} --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz.models.table_maker": "--out {room}/table.safetensors",
+    "python docs/make_map.py": "",
     "python -m tests.bench_page": "--rounds 1 --tokens 8",
     "python -m pytest": "--collect-only -n 0 tests/test_coins.py",
 }
 """Beginning of a command → what is added to it. The longest that fits counts."""
 SERVERS = ("python app.py", "python app.py --mcp")
 """Commands that do not end by themselves: run until their page answers."""
-OWN_PROCESS = ("python -m tests.", "python -m pytest")
+OWN_PROCESS = ("python -m tests.", "python -m pytest", "python docs/")
 
 
 def blocks(text: str) -> list[tuple[str, str]]:

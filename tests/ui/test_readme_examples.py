@@ -1,4 +1,4 @@
-"""The examples of "From other programs" in the README, run as they stand there against an app with tiny models."""
+"""The examples of docs/API.md, run as they are against an app with tiny models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from specviz.ui import app
 from tests.ui import browser
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTION = (ROOT / "README.md").read_text(encoding="utf-8").split("## From other programs")[1].split("\n## ")[0]
+SECTION = (ROOT / "docs" / "API.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```(python|bash)\n(.*?)```", SECTION, re.S)
 
 
