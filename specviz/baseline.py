@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from specviz.engine import start
 from specviz.sampling import penalise
-from specviz.settings import RunSettings
+from specviz.settings import NO_DRAFT, RunSettings
 from specviz.state import Run
 from specviz.trace import BaselineRecord, Difference, StepRecord
 from specviz.verification import lossy
@@ -32,7 +32,7 @@ def alone(
     `start`: `engine.begin` where the prompt is to be read piece by piece.
     """
     length = len(run.output_ids) or settings.max_new_tokens
-    settings = replace(settings, strategy="none", k=0, draft_length="fixed", seed=run.seed, max_new_tokens=length)
+    settings = replace(settings, strategy=NO_DRAFT, k=0, draft_length="fixed", seed=run.seed, max_new_tokens=length)
     return start(run.pair, run.prompt_ids, settings), settings
 
 

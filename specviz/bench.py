@@ -28,7 +28,7 @@ from specviz.lineup import lineup, written
 from specviz.metrics import count
 from specviz.models.describe import describe
 from specviz.output_files import write_text
-from specviz.settings import RunSettings
+from specviz.settings import NO_DRAFT, RunSettings
 from specviz.ui.presets import PRESETS
 from specviz.views.lineup import svg
 from specviz.views.study import counted
@@ -122,7 +122,7 @@ def _against_transformers(
 ) -> dict[str, Any]:
     settings = RunSettings(strategy=strategy, k=k, temperature=0, max_new_tokens=tokens)
     contestants: dict[str, Callable[[list[int]], dict[str, float]]] = {
-        "target alone": lambda ids: _specviz(pair, ids, replace(settings, strategy="none", k=0)),
+        "target alone": lambda ids: _specviz(pair, ids, replace(settings, strategy=NO_DRAFT, k=0)),
         f"specviz, {strategy}, K = {k}": lambda ids: _specviz(pair, ids, settings),
     }
     contestants[ASSISTED] = lambda ids: assisted(pair, ids, k, tokens)

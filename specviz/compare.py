@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from specviz import baseline, engine
 from specviz.drafting import STRATEGIES, make_ready
-from specviz.settings import RunSettings, SettingsError
+from specviz.settings import NO_DRAFT, RunSettings, SettingsError
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -27,13 +27,13 @@ ALONE = "target alone"
 
 def lanes_of(settings: RunSettings, strategies: Sequence[str]) -> dict[str, RunSettings]:
     """The target alone, then `settings` with each strategy. All have one seed: the same coin at the same place."""
-    lanes = {ALONE: replace(settings, strategy="none", k=0)}
-    return lanes | {name: replace(settings, strategy=name) for name in dict.fromkeys(strategies) if name != "none"}
+    lanes = {ALONE: replace(settings, strategy=NO_DRAFT, k=0)}
+    return lanes | {name: replace(settings, strategy=name) for name in dict.fromkeys(strategies) if name != NO_DRAFT}
 
 
 def fitting(pair: Pair) -> list[str]:
     """Strategies that this pair can draft with, in the order of their table."""
-    return [name for name, strategy in STRATEGIES.items() if name != "none" and strategy.fits(pair) is None]
+    return [name for name, strategy in STRATEGIES.items() if name != NO_DRAFT and strategy.fits(pair) is None]
 
 
 @dataclass(slots=True)

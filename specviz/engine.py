@@ -11,21 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from torch import Tensor
 
 from specviz import calibration
 from specviz.coins import coins_of
 from specviz.drafting import LENGTHS, STRATEGIES, Readers
 from specviz.models.cached import CachedModel
-from specviz.recording import Times, record
+from specviz.recording import StepOutcome, Times, record
+from specviz.records import DraftEnd
 from specviz.runtime import Clock
 from specviz.sampling import BadLogits, shape
-from specviz.settings import Knob, RunSettings, SettingsError, SpecvizError
+from specviz.settings import NO_DRAFT, Knob, RunSettings, SettingsError, SpecvizError
 from specviz.state import Run
 from specviz.stopping import first_stop
 from specviz.trace import Costs, StepRecord, StopReason, Trace
-from specviz.verification import RULES, Draft, rule_of, verify
+from specviz.verification import RULES, Draft, Walk, rule_of, verify
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -125,56 +128,110 @@ def _check_by_any(knobs: Sequence[Knob], value: float) -> None:
 
 
 def step(run: Run, settings: RunSettings) -> StepRecord:
-    """Draft, one target pass, verify, emit. Appends to `run` and returns the record; on an error `run` is unchanged.
+    """Choose K, draft, verify, emit, record. Appends to `run` and returns the record; on an error `run` is unchanged.
 
     Must not be called on a finished run. Raises SpecvizError for settings that do not fit and NaN logits of the target.
     """
     if run.finished(settings):
         raise SpecvizError(f"This run has ended ({run.stop}); press Reset to start another.")
     check(run.pair, settings)
-    settings = replace(settings, seed=run.seed)  # what the record says is what the coins were made of
-    position, ids, coins = len(run.output_ids), run.ids, coins_of(run.seed)
-    end_ids, target = run.pair.target.eos_ids, run.readers.target
-    drafter, asked = run.drafter(settings.strategy), settings.k
-    drafter.adopt(settings)
-    if settings.strategy != "none":
+    settings = replace(settings, seed=run.seed)  # the record states what the random numbers were made of
+    asked, k = _choose_k(run, settings)
+    clock = Clock(run.pair.devices)
+    draft, catch_up_s = _draft(run, settings, k, clock)
+    draft_s = clock.lap()
+    logits, probs, walk = _verify(run, settings, draft)
+    verify_s = clock.lap()
+    emitted, ending = _emit(run, settings, draft, walk)
+    times = Times(draft_s, verify_s, clock.lap(), catch_up_s)
+    target = run.readers.target
+    made = record(
+        StepOutcome(
+            index=len(run.steps),
+            start=len(run.output_ids),
+            settings=settings,
+            asked=asked,
+            draft=draft,
+            draft_end=_draft_end(draft, k, asked, settings),
+            walk=walk,
+            logits=logits,
+            probs=probs,
+            emitted=emitted,
+            stop=ending.stop,
+            times=times,
+            positions=target.positions,
+            show=target.loaded.codec.show,
+        )
+    )
+    run.output_ids += emitted
+    run.stop, run.cut, run.stops = ending.stop, ending.cut, ending.stops
+    run.steps.append(made)
+    return made
+
+
+def _choose_k(run: Run, settings: RunSettings) -> tuple[int, int]:
+    """K as the draft length chooses it, and how much of it there is room for: all that is drafted could be emitted."""
+    run.drafter(settings.strategy).adopt(settings)
+    asked = settings.k
+    if settings.strategy != NO_DRAFT:
         price = calibration.prices(run.costs, run.pair, settings)
         asked = LENGTHS[settings.draft_length].how_far(run.steps, settings, price)
-    k = min(asked, run.limit(settings)[0] - 1)  # near the end only so many that all could be emitted
-    clock = Clock(run.pair.devices)
-    draft = Draft()
+    return asked, min(asked, run.limit(settings)[0] - 1)
+
+
+def _draft(run: Run, settings: RunSettings, k: int, clock: Clock) -> tuple[Draft, float]:
+    """At most `k` tokens deep, and the seconds that caches took to catch up before."""
+    drafter, ids, catch_up_s = run.drafter(settings.strategy), run.ids, 0.0
     try:
         if k and drafter.behind(ids):
             drafter.catch_up(ids)
-        target.catch_up(ids)
+        run.readers.target.catch_up(ids)
         catch_up_s = clock.lap()
-        draft = drafter.propose(ids, k, settings, coins, position)
+        return drafter.propose(ids, k, settings, coins_of(run.seed), len(run.output_ids)), catch_up_s
     except BadLogits:  # where it was the target's, the pass below says so
-        catch_up_s, draft = 0.0, Draft(stop="draft failed: its logits are not numbers")
-    if (draft.stop == "k" and k < asked) or (k == 0 < asked and draft.stop == "none" and settings.strategy != "none"):
-        draft = replace(draft, stop="room")
-    draft_s = clock.lap()
+        return Draft(stop=DraftEnd.FAILED), catch_up_s
 
-    logits = target.tree_logits(ids, draft.token_ids, draft.parents)
+
+def _verify(run: Run, settings: RunSettings, draft: Draft) -> tuple[Tensor, Tensor, Walk]:
+    """One target pass over the draft: its logits and probabilities [drafted + 1, vocabulary], and what is accepted."""
+    ids = run.ids
+    logits = run.readers.target.tree_logits(ids, draft.token_ids, draft.parents)
     nodes = range(-1, len(draft.token_ids)) if settings.repetition_penalty != 1 else ()
     histories = [ids + [draft.token_ids[n] for n in draft.path(node)] for node in nodes]
     probs = shape(logits, histories, settings).cpu()  # one transfer; the walk itself waits for no device
-    walk = verify(draft, probs, run.judge or rule_of(settings), coins, position, end_ids)
-    verify_s = clock.lap()
+    rule, end_ids = run.judge or rule_of(settings), run.pair.target.eos_ids
+    return logits, probs, verify(draft, probs, rule, coins_of(run.seed), len(run.output_ids), end_ids)
 
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """Why the run ends with this step, the text before a stop string, and since when each stop string holds."""
+
+    stop: StopReason | None
+    cut: str | None
+    stops: dict[str, str]
+
+
+def _emit(run: Run, settings: RunSettings, draft: Draft, walk: Walk) -> tuple[list[int], _Ending]:
+    """The accepted tokens and the target's own, up to a stop string, and whether and why the run ends."""
+    codec, end_ids = run.pair.target.codec, run.pair.target.eos_ids
     emitted = [draft.token_ids[n] for n in walk.path] + ([] if walk.extra is None else [walk.extra])
     # a stop string set in mid-run does not reach back: the text of that time is kept with it
     so_far = run.text if set(settings.stop) - run.stops.keys() else ""
     stops = {stop: run.stops.get(stop, so_far) for stop in settings.stop}
-    emitted, stop, cut = _end(run, emitted, settings, stops)
-    other_s = clock.lap()
+    if found := first_stop(codec.decode, run.output_ids, emitted, stops, end_ids):
+        count, text = found
+        return emitted[:count], _Ending(StopReason.STOP_STRING, text, stops)
+    if emitted[-1] in end_ids:
+        return emitted, _Ending(StopReason.EOS, None, stops)
+    room, why = run.limit(settings)
+    return emitted, _Ending(why if len(emitted) >= room else None, None, stops)
 
-    times = Times(draft_s, verify_s, other_s, catch_up_s)
-    made = record(len(run.steps), position, settings, draft, walk, logits, probs, emitted, stop, target, times, asked)
-    run.output_ids += emitted
-    run.stop, run.cut, run.stops = stop, cut, stops
-    run.steps.append(made)
-    return made
+
+def _draft_end(draft: Draft, k: int, asked: int, settings: RunSettings) -> DraftEnd:
+    """Why the draft has no more tokens: the drafter knows only of `k`, which may be less than was asked for."""
+    nothing = draft.stop == DraftEnd.NONE and settings.strategy != NO_DRAFT
+    return DraftEnd.ROOM if k < asked and (nothing or draft.stop == DraftEnd.K) else draft.stop
 
 
 def steps(
@@ -204,20 +261,6 @@ def run(
     while not state.finished(settings):
         step(state, settings)
     return state.trace()
-
-
-def _end(
-    run: Run, emitted: list[int], settings: RunSettings, stops: Mapping[str, str]
-) -> tuple[list[int], StopReason | None, str | None]:
-    """What is emitted after a cut at a stop string, whether and why the run ends, and the text before the stop string."""
-    codec, end_ids = run.pair.target.codec, run.pair.target.eos_ids
-    if found := first_stop(codec.decode, run.output_ids, emitted, stops, end_ids):
-        count, text = found
-        return emitted[:count], "stop string", text
-    if emitted[-1] in end_ids:
-        return emitted, "eos", None
-    room, why = run.limit(settings)
-    return emitted, why if len(emitted) >= room else None, None
 
 
 def _token_id(value: object, size: int) -> int:

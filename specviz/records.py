@@ -13,12 +13,42 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
 
 from specviz.settings import RunSettings, SettingsError
 
-StopReason = Literal["eos", "length", "stop string", "context"]
-STOPS: tuple[str, ...] = ("eos", "length", "stop string", "context")
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    EOS = "eos"
+    LENGTH = "length"
+    STOP_STRING = "stop string"
+    CONTEXT = "context"
+
+
+class DraftEnd(StrEnum):
+    """Why drafting ended in a step."""
+
+    K = "k"
+    """As many tokens as asked for."""
+    ROOM = "room"
+    """The token limit or the context limit is near."""
+    END_TOKEN = "end token"
+    CONFIDENCE = "confidence"
+    """The drafter was unsure of its last token."""
+    NO_MATCH = "no match"
+    """A lookup found nothing."""
+    END_OF_MATCH = "end of match"
+    """A lookup found fewer tokens than asked for."""
+    DRAFT_CONTEXT = "draft context"
+    """The draft model's own context is full."""
+    NOTHING_READ = "nothing read"
+    """The target has not processed the text yet whose hidden states the drafter needs."""
+    FAILED = "draft failed: its logits are not numbers"
+    NONE = "none"
+    """No draft was asked for."""
+
+
 ROOT = -1
 """Parent of a token drafted straight after the text so far."""
 
@@ -127,8 +157,7 @@ class StepRecord:
     """One draft → one target pass → verify → emit. Times in seconds, device-synchronised, nothing of the screen inside.
 
     `asked`: K of this step as the policy chose it (`drafting.length`); None, as in old files, is that of the settings.
-    `draft_stop`: why drafting ended: "k" (as many as asked), "room" (length or context limit near), "end token",
-    "confidence" (the drafter was unsure), "no match" (n-gram), "none" (no drafting asked).
+    `draft_stop`: why drafting ended, a `DraftEnd`; files of other versions may hold other words.
     `target_positions`: places the target computed in this pass.
     `catch_up_s`: reading text into a cache that had not seen it (first step, change of strategy); not decoding time.
     `record_s`: making this record; not part of `other_s`.

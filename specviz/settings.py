@@ -28,6 +28,10 @@ class SettingsError(SpecvizError, ValueError):
     """A setting is out of its range or of the wrong kind."""
 
 
+NO_DRAFT = "none"
+"""The strategy that proposes nothing: every step is one target pass for one token."""
+
+
 @dataclass(frozen=True, slots=True)
 class Knob:
     """A number that a person can turn: its range is enforced here and drawn by the page from the same line."""

@@ -71,11 +71,11 @@ class Run:
         """How many more tokens fit, and what ends the run then."""
         length = settings.max_new_tokens - len(self.output_ids)
         context = self.pair.target.context - len(self.prompt_ids) - len(self.output_ids)
-        return (length, "length") if length <= context else (context, "context")
+        return (length, StopReason.LENGTH) if length <= context else (context, StopReason.CONTEXT)
 
     def finished(self, settings: RunSettings) -> bool:
         """Whether nothing more can come. A run ended by length goes on when the limit is raised."""
-        if self.stop in (None, "length"):
+        if self.stop in (None, StopReason.LENGTH):
             room, why = self.limit(settings)
             self.stop = None if room > 0 else why
         return self.stop is not None

@@ -23,7 +23,7 @@ from specviz.compare import ALONE, Comparison
 from specviz.metrics import comparison
 from specviz.metrics.comparison import rate
 from specviz.metrics.intervals import Outcome, columns
-from specviz.settings import RunSettings
+from specviz.settings import NO_DRAFT, RunSettings
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -85,7 +85,7 @@ def begin(pair: Pair, cell: Cell) -> Comparison:
     """The cell's two lanes, to be stepped to the end. Raises SpecvizError for a strategy that does not fit."""
     codec = pair.target.codec
     ids = codec.encode(cell.prompt.text, cell.prompt.chat and bool(codec.has_chat_template))
-    alone = replace(cell.settings, strategy="none", k=0)
+    alone = replace(cell.settings, strategy=NO_DRAFT, k=0)
     return Comparison(pair, ids, {ALONE: alone, cell.settings.strategy: cell.settings})
 
 

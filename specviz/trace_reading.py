@@ -11,7 +11,6 @@ from typing import Any
 
 from specviz.records import (
     ROOT,
-    STOPS,
     BaselineRecord,
     Candidate,
     Costs,
@@ -45,9 +44,11 @@ from specviz.trace_fields import (
 def stop_reason(raw: Mapping[str, Any]) -> StopReason | None:
     """The field "stop"."""
     value = raw["stop"]
-    if value is not None and value not in STOPS:
-        raise TraceError(f"Unknown stop reason {shown(value)}; known are {', '.join(STOPS)}.")
-    return value
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in set(StopReason):
+        raise TraceError(f"Unknown stop reason {shown(value)}; known are {', '.join(StopReason)}.")
+    return StopReason(value)
 
 
 def step(raw: Mapping[str, Any], settings: RunSettings | None) -> StepRecord:

@@ -24,7 +24,7 @@ from specviz.models.cached import CachedModel
 from specviz.models.toy import WORDS, toy_pair
 from specviz.replay import ARGMAX, FROM_P
 from specviz.sampling import shape
-from specviz.settings import RunSettings
+from specviz.settings import NO_DRAFT, RunSettings
 from specviz.verification.wrong import FromTheTarget
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LENGTH = 3
 PROMPT = (0, 1, 2)
 SETTINGS = RunSettings(k=2, temperature=1.0, max_new_tokens=LENGTH)
-STRATEGIES = ("sampling", "greedy", "sampled tree", "beam search", "none")
+STRATEGIES = ("sampling", "greedy", "sampled tree", "beam search", NO_DRAFT)
 """One that draws, one that chooses, trees of both, and the target alone."""
 
 

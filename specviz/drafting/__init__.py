@@ -18,7 +18,7 @@ from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
 from specviz.drafting.suffix import SuffixLookup
 from specviz.drafting.tree import SampledTree
-from specviz.settings import Knob
+from specviz.settings import NO_DRAFT, Knob
 from specviz.verification import RULES
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from specviz.models.where import Progress
 
 STRATEGIES: dict[str, Strategy] = {
-    "none": NoDraft(),
+    NO_DRAFT: NoDraft(),
     "greedy": Greedy(),
     "sampling": Sampling(),
     "beam search": BeamSearch(),

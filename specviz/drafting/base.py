@@ -16,6 +16,7 @@ from torch import Tensor
 from specviz.coins import Coins
 from specviz.drafting.length import LENGTHS
 from specviz.models.cached import CachedModel
+from specviz.records import DraftEnd
 from specviz.sampling import shape
 from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
@@ -215,10 +216,10 @@ class ChainDrafter(ModelDrafter):
         tokens: list[int] = []
         probs: list[Tensor] = []
         own: list[Tensor] = []
-        stop = "k" if k else "none"
+        stop = DraftEnd.K if k else DraftEnd.NONE
         while len(tokens) < k:
             if len(text) > self.reader.loaded.context:
-                stop = "draft context"
+                stop = DraftEnd.DRAFT_CONTEXT
                 break
             logits = self.reader.logits(text)[0].cpu()
             token, drawn_from = self.pick(logits, text, settings, coins(start + len(tokens), "draft", 0))
@@ -228,10 +229,10 @@ class ChainDrafter(ModelDrafter):
             own.append(logits)
             # kept although it ends the draft: dropping a token because of what it is would change q
             if token in self.end_ids:
-                stop = "end token"
+                stop = DraftEnd.END_TOKEN
                 break
             if len(tokens) < k and not goes_on(logits, token, settings):
-                stop = "confidence"
+                stop = DraftEnd.CONFIDENCE
                 break
         return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(probs), tuple(own), stop)
 

@@ -20,6 +20,7 @@ from specviz.models.folders import ModelError
 from specviz.models.head_reader import HeadReader
 from specviz.models.head_store import head_of, head_present, loaded_head
 from specviz.models.where import report
+from specviz.records import DraftEnd
 from specviz.sampling import draw
 from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
@@ -96,7 +97,7 @@ class FromStates(ModelDrafter):
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """Nothing after a single token, which the target has not read yet."""
         if k and not self.reader.can_read(ids):
-            return Draft(stop="nothing read")
+            return Draft(stop=DraftEnd.NOTHING_READ)
         draft: Draft = super().propose(ids, k, settings, coins, start)  # type: ignore[misc]  # of the class beside it
         return draft
 

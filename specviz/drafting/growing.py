@@ -15,6 +15,7 @@ from torch import Tensor
 
 from specviz.coins import Coins
 from specviz.drafting.base import ModelDrafter, goes_on
+from specviz.records import DraftEnd
 from specviz.sampling import likeliest, one_hot, penalise
 from specviz.settings import RunSettings
 from specviz.trace import ROOT
@@ -68,14 +69,14 @@ class GrowingDrafter(ModelDrafter):
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """A tree up to `k` deep; a branch that ends in an end token stays as it is. No coin is used."""
         if not k:
-            return Draft(stop="none")
-        width, stop = self.width(settings, k), "k"
+            return Draft(stop=DraftEnd.NONE)
+        width, stop = self.width(settings, k), DraftEnd.K
         going, kept = [Branch()], [Branch()]
         nodes: list[int] = []
         parents: list[int] = []
         for depth in range(k):
             if len(ids) + depth > self.reader.loaded.context:
-                stop = "draft context"
+                stop = DraftEnd.DRAFT_CONTEXT
                 break
             live = [branch for branch in going if not self.ended(branch)]
             # one pass a place: the nodes added last are exactly the live branches' ends
@@ -92,11 +93,11 @@ class GrowingDrafter(ModelDrafter):
                     going[place] = replace(branch, node=len(nodes) - 1)
             live = [branch for branch in going if not self.ended(branch)]
             if not live:
-                stop = "end token"
+                stop = DraftEnd.END_TOKEN
                 break
             # one branch that the model is sure of is enough to go on
             if depth + 1 < k and not any(goes_on(b.own_logits[-1], b.tokens[-1], settings) for b in live):
-                stop = "confidence"
+                stop = DraftEnd.CONFIDENCE
                 break
         return merged(self.proposed(kept, settings), self.reader.columns, stop)
 
@@ -111,7 +112,7 @@ class GrowingDrafter(ModelDrafter):
         return [branch.longer(token, score, row) for token, score in pairs if score > -torch.inf]
 
 
-def merged(branches: Sequence[Branch], columns: int, stop: str) -> Draft:
+def merged(branches: Sequence[Branch], columns: int, stop: DraftEnd) -> Draft:
     """The branches as a tree, depth by depth; a prefix that several share is one node."""
     place: dict[tuple[int, ...], int] = {(): ROOT}
     own: list[Tensor] = []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from specviz.coins import Coins
 from specviz.drafting.base import Readers, WithoutModel
+from specviz.records import DraftEnd
 from specviz.settings import RunSettings
 from specviz.verification import Draft
 
@@ -21,4 +22,4 @@ class NoDraft(WithoutModel):
 
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """Nothing."""
-        return Draft(stop="none")
+        return Draft(stop=DraftEnd.NONE)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from specviz.coins import Coins
 from specviz.drafting.base import Readers, WithoutModel
+from specviz.records import DraftEnd
 from specviz.sampling import one_hot
 from specviz.settings import Knob, RunSettings
 from specviz.verification import Draft
@@ -47,15 +48,15 @@ class LookupDrafter(WithoutModel):
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """A chain of up to `k` point masses; empty with stop "no match" where nothing repeats."""
         if not k:
-            return Draft(stop="none")
+            return Draft(stop=DraftEnd.NONE)
         found = continuation(list(ids), int(settings.options.get("ngram", NGRAM.default)), k)
         for place, token in enumerate(found):
             if token in self.end_ids:
                 found = found[: place + 1]
                 break
-        stop = "no match" if not found else "k" if len(found) == k else "end of match"
+        stop = DraftEnd.NO_MATCH if not found else DraftEnd.K if len(found) == k else DraftEnd.END_OF_MATCH
         if found and found[-1] in self.end_ids:
-            stop = "end token"
+            stop = DraftEnd.END_TOKEN
         probs = tuple(one_hot(token, self.vocab_size) for token in found)
         return Draft(tuple(found), tuple(range(-1, len(found) - 1)), probs, None, stop)
 

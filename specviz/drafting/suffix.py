@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from specviz.coins import Coins
 from specviz.drafting.base import Readers, WithoutModel
+from specviz.records import DraftEnd
 from specviz.sampling import one_hot
 from specviz.settings import MAX_K, Knob, RunSettings
 from specviz.verification import Draft
@@ -68,7 +69,7 @@ class SuffixDrafter(WithoutModel):
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """A chain of up to `k` point masses; empty with stop "no match" where nothing repeats."""
         if not k:
-            return Draft(stop="none")
+            return Draft(stop=DraftEnd.NONE)
         self.catch_up(ids)
         reach = float(settings.options.get("reach", REACH.default))
         longest = self.text.matched
@@ -79,11 +80,11 @@ class SuffixDrafter(WithoutModel):
             if token in self.end_ids:
                 break
         if not found:
-            stop = "no match"
+            stop = DraftEnd.NO_MATCH
         elif found[-1] in self.end_ids:
-            stop = "end token"
+            stop = DraftEnd.END_TOKEN
         else:
-            stop = "k" if len(found) == k else "end of match"
+            stop = DraftEnd.K if len(found) == k else DraftEnd.END_OF_MATCH
         probs = tuple(one_hot(token, self.vocab_size) for token in found)
         return Draft(tuple(found), tuple(range(-1, len(found) - 1)), probs, None, stop)
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from specviz.coins import Coins
 from specviz.drafting.base import ModelDrafter, Readers, WithModel, end_ids_of, goes_on, shaped
+from specviz.records import DraftEnd
 from specviz.sampling import draw
 from specviz.settings import Knob, RunSettings
 from specviz.trace import ROOT
@@ -74,17 +75,17 @@ class SampledTreeDrafter(ModelDrafter):
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """A spine of up to `k` places; it ends with its own end token or at the end of the draft model's context."""
         if not k:
-            return Draft(stop="none")
+            return Draft(stop=DraftEnd.NONE)
         siblings = siblings_of(settings, k)
         replacement = bool(settings.options.get("replacement", REPLACEMENT.default))
-        text, here, stop = list(ids), ROOT, "k"
+        text, here, stop = list(ids), ROOT, DraftEnd.K
         tokens: list[int] = []
         parents: list[int] = []
         probs: list[Tensor] = []
         own: list[Tensor] = []
         for depth in range(k):
             if len(text) > self.reader.loaded.context:
-                stop = "draft context"
+                stop = DraftEnd.DRAFT_CONTEXT
                 break
             logits = self.reader.logits(text)[0].cpu()
             left = shaped(logits, text, settings)
@@ -107,9 +108,9 @@ class SampledTreeDrafter(ModelDrafter):
             text.append(tokens[first])
             # the end token stays, and so do its siblings: nothing is dropped because of what was drawn
             if tokens[first] in self.end_ids:
-                stop = "end token"
+                stop = DraftEnd.END_TOKEN
                 break
             if depth + 1 < k and not goes_on(logits, tokens[first], settings):
-                stop = "confidence"
+                stop = DraftEnd.CONFIDENCE
                 break
         return Draft(tuple(tokens), tuple(parents), tuple(probs), tuple(own), stop)

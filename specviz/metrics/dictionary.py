@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from specviz.metrics.rates import Counts, Rate, count
+from specviz.settings import NO_DRAFT
 from specviz.trace import StepRecord, Trace
 
 NOTHING, NO_DRAFTS = "nothing to divide by", "nothing was drafted"
@@ -197,7 +198,7 @@ def _overhead(steps: Sequence[StepRecord]) -> Entry:
 
 def _looked(step: StepRecord) -> bool:
     """Whether a draft was asked for."""
-    return step.settings.k > 0 and step.settings.strategy != "none"
+    return step.settings.k > 0 and step.settings.strategy != NO_DRAFT
 
 
 def _mean(name: str, title: str, values: Sequence[float], says: str) -> Entry:

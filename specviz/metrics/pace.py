@@ -18,13 +18,13 @@ from statistics import mean, median
 from specviz.metrics.rates import Rate, count
 from specviz.metrics.theory import Breakdown, Short, Theory, VerifyCost, breakdown, interpolated
 from specviz.metrics.trust import ENOUGH, beyond, disturbed, too_good, uneven
-from specviz.records import Costs, StepRecord
+from specviz.records import Costs, DraftEnd, StepRecord
 from specviz.trace import Trace
 
 FEWEST = 3
 """Steps at one depth that make a median worth calling measured."""
 FIXED = "fixed"
-AS_ASKED = ("k", "confidence", "none")
+AS_ASKED = (DraftEnd.K, DraftEnd.CONFIDENCE, DraftEnd.NONE)
 """Why drafting ends where nothing stood in its way: as many as asked, a policy that had enough, or none asked."""
 
 
@@ -125,7 +125,7 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
     # a policy may have said 0; without one that is the target alone
     asked = [step for step in trace.steps if step.strategy == strategy and step.settings.k > 0] if drafting else []
     # a step near the limit had no room for a draft: that is no drafter that found nothing
-    could = [step for step in asked if step.k > 0 and (step.tokens or step.draft_stop != "room")]
+    could = [step for step in asked if step.k > 0 and (step.tokens or step.draft_stop != DraftEnd.ROOM)]
     counts = count(mine)
     single, of = _single(trace)
     verify_cost, noisy = _verify_cost(mine, single)

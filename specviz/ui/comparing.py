@@ -14,7 +14,7 @@ from specviz import baseline
 from specviz.compare import ALONE, Comparison, lanes_of
 from specviz.drafting import STRATEGIES
 from specviz.metrics.comparison import table
-from specviz.settings import SettingsError, SpecvizError
+from specviz.settings import NO_DRAFT, SettingsError, SpecvizError
 from specviz.ui.shelf import Shelf, key_of
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
@@ -31,7 +31,7 @@ FRAME_S = 1.0
 USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
 DISTURBED = " ⚠ {} of others came between: compare again when nobody else is here."
 SURE = " In brackets: denominators, and 95 % intervals by bootstrap over the steps; another prompt may differ by more."
-CHOICES = [name for name in STRATEGIES if name != "none"]
+CHOICES = [name for name in STRATEGIES if name != NO_DRAFT]
 
 
 class Seen(NamedTuple):

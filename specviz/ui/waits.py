@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from specviz import calibration, engine
 from specviz.drafting import LENGTHS
 from specviz.records import Costs
+from specviz.settings import NO_DRAFT
 from specviz.ui.frames import frame, read_so_far
 from specviz.ui.shelf import Shelf, key_of
 from specviz.ui.standins import Workshop
@@ -73,7 +74,7 @@ class Waits:
             return
         engine.check(run.pair, settings)
         name = calibration.kept_under(settings)
-        if settings.k == 0 or settings.strategy == "none" or name in run.costs:
+        if settings.k == 0 or settings.strategy == NO_DRAFT or name in run.costs:
             return
         if (found := calibration.known(run.pair, settings)) is None:
             say = f"Measuring once what drafting with {settings.strategy!r} costs here …"

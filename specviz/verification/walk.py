@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from specviz.coins import Coins
-from specviz.records import path_to
+from specviz.records import DraftEnd, path_to
 from specviz.sampling import draw
 from specviz.trace import ROOT
 from specviz.verification.base import Rule
@@ -29,14 +29,14 @@ class Draft:
 
     `parents[i]`: index of the token that i continues, -1 for the text so far. `probs[i]` [vocabulary]: the distribution
     that token i was really drawn from; a point mass where it was chosen. `own_logits[i]` [vocabulary]: the drafter's raw
-    logits there, for the screen; None where no model is behind it. `stop`: why drafting ended, see `StepRecord`.
+    logits there, for the screen; None where no model is behind it. `stop`: why drafting ended.
     """
 
     token_ids: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
     probs: tuple[Tensor, ...] = ()
     own_logits: tuple[Tensor, ...] | None = None
-    stop: str = "none"
+    stop: DraftEnd = DraftEnd.NONE
 
     @property
     def is_chain(self) -> bool:
