@@ -38,7 +38,8 @@ SMALL = {
     "python -m specviz bench --rounds 0": "--prompts 1 --tokens 4",
     "python -m specviz record": "--only copy --to {room}/recordings",
     "python -m specviz record --only": "--to {room}/recordings",
-    "python -m specviz distill": "--out {room}/{number} --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
+    "python -m specviz distill": "--out {room}/drafts --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
+    "python -m specviz distill --out drafts --scale gpu": "--out {room}/gpu --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz.models.table_maker": "--out {room}/table.safetensors",
     "python docs/make_map.py": "",
     "python -m tests.bench_page": "--rounds 1 --tokens 8",
@@ -142,7 +143,7 @@ def room(tmp_path_factory):
 @pytest.mark.real
 @pytest.mark.parametrize("command", RUNNABLE)
 def test_a_command_runs_to_its_end(command, default_pair, room, monkeypatch):
-    line = f"{command} {added(command)}".format(room=room, number=RUNNABLE.index(command))
+    line = f"{command} {added(command)}".format(room=room)
     for blank, value in (BLANKS | {"OUTPUTS.npz": str(room / "outputs.npz")}).items():
         line = line.replace(blank, value)
     words = shlex.split(line)
