@@ -12,7 +12,7 @@ from specviz.drafting.base import Readers, end_ids_of
 from specviz.models.cached import CachedModel
 from specviz.sampling import penalise
 from specviz.settings import SpecvizError
-from specviz.verification import RULES
+from specviz.verification import is_lossless
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -28,7 +28,7 @@ def obstacle(trace: Trace) -> str | None:
         return "this run has made no step yet"
     if any(step.settings.temperature != 0 for step in trace.steps):
         return "above temperature 0 another K meets other coins and writes another text"
-    if any(not RULES[step.settings.rule].lossless for step in trace.steps):
+    if any(not is_lossless(step.settings.rule) for step in trace.steps):
         return "its rule changes the output, so another K would write another text"
     if len({step.settings.repetition_penalty for step in trace.steps}) > 1:
         return "its repetition penalty was changed midway"
