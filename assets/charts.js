@@ -195,7 +195,7 @@ function makeCharts(host, store, settled) {
   function draw(all) {
     timer = 0;
     if (!element.isConnected) return;
-    grid.classList.toggle('sv-no-plotly', !window.Plotly);
+    grid.classList.toggle('sv-no-plotly', plotlyFailed());
     if (!window.Plotly) return;
     const start = performance.now(), dark = isDark();
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }

@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import plotly
 from starlette.middleware import Middleware
 
 from specviz.models.catalogue import PAIRS
@@ -35,7 +33,6 @@ from specviz.ui.visitors import MAX_VISITORS, Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import page, wire
 
-PLOTLY = Path(plotly.__file__).parent / "package_data"
 ACTIVE_RUNS = MAX_VISITORS
 """Runs driven at once: as many as there are visitors, so that each hears its place in our own queue of steps (Gradio's
 says nothing to a page that shows no progress of its own). What comes beyond `QUEUE` is told that it is busy."""
@@ -92,7 +89,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     if preload:
         shelf.ask(DEFAULT_KEY)
 
-    gr.set_static_paths([PLOTLY])
+    gr.set_static_paths([page.PLOTLY])
     with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:
         values: dict[str, Any] = {}
         options: dict[str, gr.Slider] = {}
@@ -142,7 +139,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             "",
             html_template=page.template(),
             js_on_load=page.script(lossy=[name for name, rule in RULES.items() if not rule.lossless]),
-            head=f'<script src="/gradio_api/file={PLOTLY}/plotly.min.js"></script>',
             apply_default_css=False,
             elem_id="sv-view",
             padding=False,
