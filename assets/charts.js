@@ -21,6 +21,9 @@ function pause(costs, inSight, first) {
   return Math.min(Math.max(LEAST, DUTY * Math.min(...costs)), ROUND / Math.max(1, inSight));
 }
 
+// Places between two ticks: a label for each where they are few, never more than fit.
+const tickEvery = (size) => (size > 16 ? 4 * Math.ceil(size / 64) : 1);
+
 // What stands on a bar stands above one too low for it, and upright where bars are narrow. `high`: of the whole chart.
 function wordsOnBars(values, high) {
   const upright = values.length > 8, needs = (upright ? 44 : 18) / Math.max(60, high - 48);
@@ -132,7 +135,7 @@ function makeCharts(host, store, settled) {
     const size = meta.over !== 'steps' ? tables.positions.position.length : axis === 'steps' ? store.n : store.sum(store.n).tokens;
     const room = roomFor(Math.max(size, 1), meta.over), layout = { 'xaxis.range': [0.5, room + 0.5] };
     if (meta.over === 'steps') layout['xaxis.title.text'] = by.title;
-    if (meta.over === 'positions') layout['xaxis.dtick'] = size > 16 ? 4 : 1;
+    if (meta.over === 'positions') layout['xaxis.dtick'] = tickEvery(size);
     if (meta.grow) layout['yaxis.range'] = [0, ceiling(chart, update)];
     figure.data.forEach((t, i) => {
       if (t.meta.role === 'alone') chart.box.querySelector('.sv-key-item[data-role=alone]').hidden = !update.y[i].some(some);
@@ -195,7 +198,7 @@ function makeCharts(host, store, settled) {
   function draw(all) {
     timer = 0;
     if (!element.isConnected) return;
-    grid.classList.toggle('sv-no-plotly', !window.Plotly);
+    grid.classList.toggle('sv-no-plotly', plotlyFailed());
     if (!window.Plotly) return;
     const start = performance.now(), dark = isDark();
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }

@@ -18,7 +18,7 @@ function tint(trace, dark) {
 
 function draw() {
   room.hidden = !told;
-  room.classList.toggle('sv-no-plotly', !window.Plotly);
+  room.classList.toggle('sv-no-plotly', plotlyFailed());
   if (!told || !window.Plotly || !room.clientWidth) return;
   plot.setAttribute('aria-label', told.says);
   drawFigure(plot, told.figure, room, tint);
@@ -30,6 +30,7 @@ function receive(value) {
 }
 
 redrawn(room, draw);
+loadPlotly(draw);
 
 watch('value', () => receive(props.value));
 receive(props.value);

@@ -32,6 +32,7 @@ function tint(trace, dark) {
 }
 
 function draw() {
+  room.classList.toggle('sv-no-plotly', plotlyFailed());
   if (!window.Plotly || !room.clientWidth) return;
   told.pictures.forEach(({ figure }, i) => drawFigure(plots[i], figure, room, tint));
 }
@@ -39,7 +40,6 @@ function draw() {
 function receive(value) {
   try { told = JSON.parse(value || '{"pictures":[]}'); } catch { return; } // half a message: the whole one follows
   room.hidden = !told.pictures.length;
-  room.classList.toggle('sv-no-plotly', !window.Plotly);
   if (plots.length !== told.pictures.length) {
     for (const plot of plots) window.Plotly?.purge(plot);
     plots = told.pictures.map(() => el('div', 'sv-sweep-plot'));
@@ -53,6 +53,7 @@ function receive(value) {
 }
 
 redrawn(room, draw);
+loadPlotly(draw);
 
 watch('value', () => receive(props.value));
 receive(props.value);

@@ -104,6 +104,7 @@ parts.card = makeCard(lower, store, (step) => {
   if (!store.details.has(step.i)) askTimer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? 250 : 30);
 }, () => BUSY.includes(live.state()));
 parts.charts = makeCharts(lower, store, () => performance.now() - widthAt > 200);
+loadPlotly(() => parts.charts.soon());
 parts.slow = makeSlow(parts.card.top, store, parts, live);
 
 parts.runs = makeRuns(parts.legend, root, store, live);

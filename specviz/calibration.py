@@ -39,7 +39,8 @@ _KEPT: WeakKeyDictionary[LoadedModel, WeakKeyDictionary[LoadedModel, dict[str, C
 
 def kept_under(settings: RunSettings) -> str:
     """What costs are kept under: the strategy and where its own knobs stand. Example: "beam search, width 3"."""
-    knobs = STRATEGIES[settings.strategy].knobs
+    known = STRATEGIES.get(settings.strategy)  # a file may name one that is not here
+    knobs = known.knobs if known else {}
     stand = (f"{name} {settings.options.get(name, knob.default):g}" for name, knob in knobs.items())
     return ", ".join([settings.strategy, *stand])
 

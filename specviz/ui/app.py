@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import plotly
+from starlette.middleware import Middleware
 
 from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
 from specviz.ui import controls, links
-from specviz.ui.api import make_endpoints
+from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
+from specviz.ui.arguments import CheckedCalls
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
@@ -33,11 +33,13 @@ from specviz.ui.visitors import MAX_VISITORS, Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import page, wire
 
-PLOTLY = Path(plotly.__file__).parent / "package_data"
 ACTIVE_RUNS = MAX_VISITORS
 """Runs driven at once: as many as there are visitors, so that each hears its place in our own queue of steps (Gradio's
 says nothing to a page that shows no progress of its own). What comes beyond `QUEUE` is told that it is busy."""
 QUEUE = 64
+SESSIONS = 4 * MAX_VISITORS
+"""Sessions that Gradio keeps, some 0.3 MB each; the longest unseen is dropped first, and every call is one. Four times the
+visitors, so that one who only looks stays known while 50 others and their calls pass."""
 DEFAULT_KEY: Key = (controls.DEFAULT_PAIR, "", "auto")
 
 TITLE = '<h1 class="sv-name">specviz</h1><p class="sv-motto">Watch a small model draft and a large one verify.</p>'
@@ -70,6 +72,10 @@ LAUNCH: dict[str, Any] = {
     "run_history": False,  # would keep visitors' prompts in the browser's storage
     "ssr_mode": False,
     "footer_links": ["api", "settings"],
+    # all that may be under way at once: the page's runs, calls that run or wait, and some that are being turned away
+    "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
+    "state_session_capacity": SESSIONS,
+    "app_kwargs": {"middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)]},
 }
 
 
@@ -83,7 +89,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     if preload:
         shelf.ask(DEFAULT_KEY)
 
-    gr.set_static_paths([PLOTLY])
+    gr.set_static_paths([page.PLOTLY])
     with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:
         values: dict[str, Any] = {}
         options: dict[str, gr.Slider] = {}
@@ -133,7 +139,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             "",
             html_template=page.template(),
             js_on_load=page.script(lossy=[name for name, rule in RULES.items() if not rule.lossless]),
-            head=f'<script src="/gradio_api/file={PLOTLY}/plotly.min.js"></script>',
             apply_default_css=False,
             elem_id="sv-view",
             padding=False,
@@ -267,7 +272,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         view.link(None, widgets, None, js=panel.copy_js(), **quick)
         demo.load(arrive, told, [view, *panel.outputs], js=ARRIVAL_JS, **quick)
         demo.load(None, None, None, js=CLOSE_DRAWER_ON_PHONES)
-        for name, endpoint in make_endpoints(shelf, turns).items():
-            gr.api(endpoint, api_name=name, concurrency_id="decode", concurrency_limit=ACTIVE_RUNS)
+        endpoints = Endpoints(shelf, turns)
+        for name in SIGNATURES:
+            # they see to their own places, so that none of them waits in the page's queue
+            gr.api(getattr(endpoints, name), api_name=name, concurrency_id="api", concurrency_limit=None)
     demo.queue(max_size=QUEUE)
     return demo

@@ -17,6 +17,7 @@ from typing import Any
 from specviz.settings import SpecvizError
 from specviz.trace import DAMAGED, MAX_TRACE_CHARS, Trace, TraceError
 from specviz.ui import gallery
+from specviz.ui.stops import write_stops
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from specviz.views import wire
@@ -125,7 +126,7 @@ def controls_of(trace: Trace) -> dict[str, Any]:
         return {}
     settings = trace.steps[0].settings.to_dict()
     options = settings.pop("options")
-    stop = "\n".join(s.replace("\n", "\\n") for s in settings.pop("stop"))
+    stop = write_stops(settings.pop("stop"))
     return {**settings, **options, "stop": stop, "prompt": trace.prompt}
 
 

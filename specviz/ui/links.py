@@ -22,6 +22,7 @@ from specviz.runtime import DTYPES
 from specviz.settings import KNOBS, RunSettings, SettingsError
 from specviz.ui.controls import DEFAULT_PAIR, DRAWN
 from specviz.ui.drive import SPEEDS
+from specviz.ui.stops import read_stops
 from specviz.verification import RULES
 
 MAX_PROMPT = 20_000
@@ -161,7 +162,7 @@ def _prompt(value: Any) -> str:
 
 def _stop(value: Any) -> str:
     text = str(value)
-    RunSettings(stop=tuple(line for line in text.splitlines() if line))
+    RunSettings(stop=read_stops(text))
     return text
 
 

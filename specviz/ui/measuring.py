@@ -75,6 +75,8 @@ class Measuring:
                 f"This run is of {names or 'an unknown pair'} ({kind}); choose that pair and number format under "
                 "Models to measure its costs here."
             )
+        if settings.strategy not in STRATEGIES:
+            raise SpecvizError(f"This program has no strategy {settings.strategy!r}, so its costs cannot be measured.")
         if reason := STRATEGIES[settings.strategy].fits(pair):
             raise SpecvizError(f"The strategy {settings.strategy!r} cannot be measured: {reason}.")
         yield "Measuring what drafting and verifying cost …"
@@ -98,7 +100,8 @@ def _settings(trace: Trace, strategy: str = "") -> RunSettings | None:
 
 
 def _nodes(settings: RunSettings) -> Callable[[int], int]:
-    return lambda k: STRATEGIES[settings.strategy].nodes(k, settings)
+    strategy = STRATEGIES.get(settings.strategy)
+    return lambda k: strategy.nodes(k, settings) if strategy else k
 
 
 def _name(pair: Any, settings: RunSettings) -> tuple[Any, ...]:

@@ -18,10 +18,10 @@ from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR, PAIRS
 from specviz.models.standing import standing
 from specviz.settings import KNOBS, number_of
 from specviz.ui import controls, links
-from specviz.ui.api import lines
 from specviz.ui.files import controls_of
 from specviz.ui.gallery import present, read
 from specviz.ui.outlook import coming
+from specviz.ui.stops import read_stops, write_stops
 from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
@@ -126,7 +126,7 @@ class Panel:
         """Where a visitor's controls stand, as the widgets want it."""
         values = {**visitor.values, **visitor.values.get("options", {})}
         if "stop" in values:
-            values["stop"] = "\n".join(s.replace("\n", "\\n") for s in values["stop"])
+            values["stop"] = write_stops(values["stop"])
         return {name: values[name] for name in self.names if name in values}
 
     def keep_js(self) -> str:
@@ -178,7 +178,7 @@ def take(visitor: Visitor, raw: Mapping[str, Any]) -> None:
         if name in known:
             visitor.values["options"] = {**visitor.values.get("options", {}), name: value}
         elif name == "stop":
-            visitor.values["stop"] = lines(value)
+            visitor.values["stop"] = read_stops(value)
         elif name == "seed":
             text = "" if value is None else str(value).strip()
             visitor.values["seed"] = number_of(text) if text else None

@@ -2,13 +2,12 @@
 
 A strip has a cell for every token of the output, in the colour and with the mark of its fate, and a seam where a step
 begins: at temperature 0 all strips stand for the same text, so one sees where each strategy saves a pass. Colours and
-marks are the palette's. Pure: (table, traces) → HTML, everything escaped.
+marks are the palette's. Pure: (table, traces) → HTML.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -16,8 +15,10 @@ import pandas as pd
 from specviz.metrics.comparison import Fastest, Gain, alone_gain, fastest
 from specviz.metrics.trust import beyond
 from specviz.trace import Fate, StepRecord, TokenRecord, Trace
+from specviz.views import study
+from specviz.views.markup import GAP, NOTHING, Html, joined, tag
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
-from specviz.views.study import Html, counted, headings, meanings
+from specviz.views.study import counted, headings, meanings, scrolled
 
 STRATEGY = ("strategy", "What drafts. The target alone drafts nothing: it makes a pass for every token.")
 COLUMNS: Mapping[str, tuple[str, str]] = {
@@ -66,40 +67,38 @@ def gain(name: str, row: Mapping[Any, Any]) -> Gain:
 def mark(first: Fastest) -> Html:
     """The word beside the name of the fastest."""
     if not first.doubt:
-        return Html("<b>fastest</b>")
-    return Html(f'<b title="{escape(first.doubt)}">fastest, not surely</b>')
+        return tag("b", "fastest")
+    return tag("b", "fastest, not surely", title=first.doubt)
 
 
 def html(
     found: pd.DataFrame, traces: Mapping[str, Trace], alone: str, heading: str, ended: bool = True, going: bool = False
-) -> str:
+) -> Html:
     """Table and strips. `found`: as `metrics.comparison.table` makes it; `traces` in the same order of lanes.
 
     `ended`: all lanes have come to their end; only then one of them is called the fastest. `going`: it is about to be
     drawn anew, so there is nothing to unfold that would fold again by itself.
     """
     if found.empty:
-        return ""
+        return NOTHING
     columns, lanes = [STRATEGY, *COLUMNS.values()], found.to_dict("records")
     gains = [_gain(lane, alone) for lane in lanes]
     first = fastest(gains) if ended else None
     if first and (reason := _beyond(lanes[first.at])):
         first = first._replace(doubt=reason)
     doubt = f" Fastest, not surely: {gains[first.at].name}. {first.doubt}" if first and first.doubt else ""
-    rows = "".join(
-        row(
-            str(lane["lane"]), [cell(lane, name) for name in COLUMNS], mark(first) if first and first.at == at else None
-        )
+    rows = [
+        row(lane["lane"], [cell(lane, name) for name in COLUMNS], mark(first) if first and first.at == at else None)
         for at, lane in enumerate(lanes)
-    )
-    strips = "".join(strip(name, trace, alone) for name, trace in traces.items())
-    return (
-        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(heading + doubt)}</p>'
-        '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Strategies compared">'
-        f'<table class="sv-compare"><thead><tr>{headings(columns)}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{'' if going else meanings([*columns, MARKS])}"
-        '<div class="sv-strips" tabindex="0" role="region" aria-label="Fate of each token, by strategy">'
-        f"{strips}</div></div>"
+    ]
+    strips = [strip(name, trace, alone) for name, trace in traces.items()]
+    return tag(
+        "div",
+        tag("p", heading + doubt, cls="sv-compare-says"),
+        scrolled("Strategies compared", headings(columns), rows),
+        NOTHING if going else meanings([*columns, MARKS]),
+        tag("div", *strips, cls="sv-strips", tabindex=0, role="region", aria_label="Fate of each token, by strategy"),
+        cls="sv-comparison",
     )
 
 
@@ -108,20 +107,26 @@ def _gain(lane: Mapping[Any, Any], alone: str) -> Gain:
     return alone_gain(name) if name == alone and number(lane, "speed_up") is not None else gain(name, lane)
 
 
-def row(name: str, cells: Iterable[str], marked: Html | None = None) -> str:
-    """A line of a table of lanes; `marked`: the `mark` of the fastest. `cells` are HTML, `name` is not."""
-    body = "".join(f"<td>{cell}</td>" for cell in cells)
-    beside = f" {marked}" if marked else ""
-    return f'<tr{" class=sv-fastest" if marked else ""}><th scope="row">{escape(name)}{beside}</th>{body}</tr>'
+def row(name: object, cells: Iterable[object], marked: Html | None = None) -> Html:
+    """A line of a table of lanes; `marked`: the `mark` of the fastest."""
+    return study.row(joined([name, " ", marked]) if marked else name, cells, bool(marked))
 
 
-def cell(row: Mapping[Any, Any], name: str) -> str:
+def cell(row: Mapping[Any, Any], name: str) -> Html:
     """A figure of `metrics.comparison.table` with its denominator, and its interval where it has one; a gap for NA."""
+    value, small = figure(row, name)
+    doubt = _beyond(row) if name == "speed_up" and not pd.isna(row[name]) else ""
+    sign = [" ", tag("b", "⚠", title=doubt)] if doubt else []
+    return joined([value, *sign, *([" ", tag("small", f"({small})")] if small else [])])
+
+
+def figure(row: Mapping[Any, Any], name: str) -> tuple[str, str]:
+    """The same as two texts: the figure, and what it is over with its interval, or nothing."""
     value = row[name]
     if pd.isna(value):
-        return "–"
+        return GAP, ""
     if name == "same":
-        return "✓ yes" if value else "✗ no"
+        return "✓ yes" if value else "✗ no", ""
     over = {
         "acceptance_rate": f"{row['accepted']} of {row['tested']}",
         "drafted_share": f"of {row['drafted']}",
@@ -130,10 +135,7 @@ def cell(row: Mapping[Any, Any], name: str) -> str:
     }.get(name, "")
     form = ".1f" if name.endswith("tokens_per_s") else ".2f"
     small = "; ".join(part for part in (over, interval(row, name)) if part)
-    sign = "×" if name == "speed_up" else ""
-    if sign and (reason := _beyond(row)):
-        sign += f' <b title="{escape(reason)}">⚠</b>'
-    return f"{value:{form}}{sign}" + (f" <small>({small})</small>" if small else "")
+    return f"{value:{form}}{'×' if name == 'speed_up' else ''}", small
 
 
 def _beyond(row: Mapping[Any, Any]) -> str:
@@ -154,27 +156,32 @@ def number(row: Mapping[Any, Any] | None, name: str) -> float | None:
     return None if row is None or name not in row or pd.isna(row[name]) else float(row[name])
 
 
-def strip(name: str, trace: Trace, alone: str) -> str:
+def strip(name: str, trace: Trace, alone: str) -> Html:
     """One lane's output, a cell a token."""
-    cells = "".join(_cells(step) for step in trace.steps)
     passes, tokens = len(trace.steps), len(trace.output_ids)
     says = f"{name}: {counted(tokens, 'token')} in {counted(passes, 'pass', 'passes')} of the target"
     counts = ", ".join(
         f"{n} {FATES[fate].word if name != alone else TARGET_WORD}" for fate in Fate if (n := _emitted(trace, fate))
     )
-    return (
-        f'<div class="sv-strip-name">{escape(name)} <small>{counted(passes, "pass", "passes")}</small></div>'
-        f'<div class="sv-strip" role="img" aria-label="{escape(says)}: {escape(counts)}">{cells}</div>'
+    cells = [cell for step in trace.steps for cell in _cells(step)]
+    return joined(
+        [
+            tag("div", name, " ", tag("small", counted(passes, "pass", "passes")), cls="sv-strip-name"),
+            tag("div", *cells, cls="sv-strip", role="img", aria_label=f"{says}: {counts}"),
+        ]
     )
 
 
-def _cells(step: StepRecord) -> str:
-    emitted = _path(step)
-    return "".join(
-        f'<i class="sv-{LETTERS[token.fate]}{" sv-seam" if place == 0 else ""}" title="{escape(_says(step, token))}">'
-        f"{FATES[token.fate].mark if step.tokens else '·'}</i>"
-        for place, token in enumerate(emitted)
-    )
+def _cells(step: StepRecord) -> list[Html]:
+    return [
+        tag(
+            "i",
+            FATES[token.fate].mark if step.tokens else "·",
+            cls=f"sv-{LETTERS[token.fate]}{' sv-seam' if place == 0 else ''}",
+            title=_says(step, token),
+        )
+        for place, token in enumerate(_path(step))
+    ]
 
 
 def _path(step: StepRecord) -> list[TokenRecord]:

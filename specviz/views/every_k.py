@@ -1,17 +1,18 @@
-"""Every K from one run as a table: recomputed counts, or an estimate that says so. Pure: counts → HTML, all escaped."""
+"""Every K from one run as a table: recomputed counts, or an estimate that says so. Pure: counts → HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 
 from specviz.metrics.counterfactual import expected_speed_up
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts
 from specviz.metrics.theory import speed_up, tokens_a_step
+from specviz.views import study
 from specviz.views.comparison import COLUMNS
-from specviz.views.study import headings, meanings
+from specviz.views.markup import GAP, NOTHING, Html, joined, tag
+from specviz.views.study import headings, meanings, scrolled
 
 K = ("K", "Tokens drafted ahead in each step (γ in the papers).")
 EXACT = [
@@ -33,7 +34,7 @@ OWN = ("this run", "The K that this run drafted with, wherever there was room fo
 BEST = ("best to expect", "The K with the greatest speed-up to expect, where any is above 1.")
 
 
-def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str) -> str:
+def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str) -> Html:
     """A row a K. `own`: the K of the run itself, which is marked. `known`: c and v of greedy drafting, where they are.
     `notes`: what these numbers are, and are not."""
     gains = {k: gain for k, counts in found.items() if (gain := _gain(counts, known)) is not None}
@@ -42,7 +43,7 @@ def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str)
     rows = []
     for k, counts in found.items():
         efficiency, drafted = counts.block_efficiency, counts.drafted_share
-        cells = [
+        cells: list[object] = [
             _rate(counts.acceptance_rate.value, f"{counts.acceptance_rate.part} of {counts.acceptance_rate.whole}"),
             _rate(efficiency.value, f"{efficiency.part} in {efficiency.whole}"),
             str(counts.steps),
@@ -50,12 +51,12 @@ def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str)
             *([f"{gains[k]:.2f}×"] if gains else []),
         ]
         rows.append(_row(k, cells, k == own, k == best))
-    return _table(EXACT, rows, bool(gains), notes)
+    return _table([*EXACT, *([EXPECTED] if gains else [])], rows, _marks(found, own, best), notes)
 
 
-def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str, badge: str = "") -> str:
-    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens; `badge`: a piece
-    of page about a rule that changes it."""
+def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str, badge: Html = NOTHING) -> Html:
+    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens; `badge`: a piece of
+    page about a rule that changes it."""
     alpha, c, v = known.alpha.value, known.cost_ratio, known.v
     assert alpha is not None
     ks = list(ks)
@@ -64,14 +65,14 @@ def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes
     rows = []
     for k in ks:
         expected = tokens_a_step(alpha, k, known.short)
-        cells = [
+        cells: list[object] = [
             f"{alpha:.2f}",
             f"≈ {expected:.2f}",
             f"≈ {length / expected:.0f}",
             *([f"{gains[k]:.2f}×"] if gains else []),
         ]
         rows.append(_row(k, cells, k == own, k == best))
-    return _table(ESTIMATED, rows, bool(gains), notes, badge)
+    return _table([*ESTIMATED, *([EXPECTED] if gains else [])], rows, _marks(ks, own, best), notes, badge)
 
 
 def _gain(counts: Counts, known: Pace) -> float | None:
@@ -88,22 +89,34 @@ def _best(gains: Mapping[int, float]) -> int | None:
     return best if best is not None and gains[best] > 1 else None
 
 
-def _rate(value: float | None, over: str) -> str:
-    return "–" if value is None else f"{value:.2f} <small>({over})</small>"
+def _rate(value: float | None, over: str) -> Html | str:
+    return GAP if value is None else joined([f"{value:.2f} ", tag("small", f"({over})")])
 
 
-def _row(k: int, cells: list[str], own: bool, best: bool) -> str:
-    marks = "".join(f" <b>{name}</b>" for (name, _), there in ((OWN, own), (BEST, best)) if there)
-    body = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr{" class=sv-fastest" if best else ""}><th scope="row">{k}{marks}</th>{body}</tr>'
+def _row(k: int, cells: list[object], own: bool, best: bool) -> Html:
+    marks = [piece for (name, _), there in ((OWN, own), (BEST, best)) if there for piece in (" ", tag("b", name))]
+    return study.row(joined([k, *marks]), cells, best)
 
 
-def _table(figures: Sequence[tuple[str, str]], rows: list[str], gains: bool, notes: str, badge: str = "") -> str:
-    columns = [K, *figures, *([EXPECTED] if gains else [])]
-    marks = [mark for mark in (OWN, BEST) if any(f"<b>{mark[0]}</b>" in row for row in rows)]
-    return (
-        f'<div class="sv-comparison">{badge}<p class="sv-compare-says">{escape(notes)}</p>'
-        '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Every K from this one run">'
-        f'<table class="sv-compare"><thead><tr>{headings(columns)}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>{meanings([*columns, *marks])}</div>"
+def _marks(ks: Iterable[int], own: int | None, best: int | None) -> list[tuple[str, str]]:
+    """What stands beside some K of the table."""
+    ks = list(ks)
+    return [mark for mark, k in ((OWN, own), (BEST, best)) if k in ks]
+
+
+def _table(
+    figures: Sequence[tuple[str, str]],
+    rows: list[Html],
+    marks: list[tuple[str, str]],
+    notes: str,
+    badge: Html = NOTHING,
+) -> Html:
+    columns = [K, *figures]
+    return tag(
+        "div",
+        badge,
+        tag("p", notes, cls="sv-compare-says"),
+        scrolled("Every K from this one run", headings(columns), rows),
+        meanings([*columns, *marks]),
+        cls="sv-comparison",
     )

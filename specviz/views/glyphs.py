@@ -1,7 +1,7 @@
 """What a token looks like on a chip: every character visible, nothing mistaken for nothing.
 
-Only for looking at: text to copy comes from the whole id list, never from here. The standard library's character
-tables decide what is invisible, so no list of odd characters is kept.
+Only for looking at: text to copy comes from the whole id list, never from here. The standard library's categories decide
+what is invisible, and `_IGNORABLE` adds the letters, symbols and marks that show nothing.
 
 Example: ``shown(" the\\n")`` is "·the⏎", ``shown("a\\u200b")`` is "a⟨U+200B⟩", ``breaks("x\\n\\n")`` is 2.
 """
@@ -19,6 +19,16 @@ JOINED = "‿"
 _BYTES = re.compile("⟨([0-9A-F]{2}(?: [0-9A-F]{2})*)⟩")
 _MARKS = {" ": SPACE, "\n": NEWLINE, "\t": TAB}
 _INVISIBLE = ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs")
+# Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, the same in 14.0 and 17.0: `unicodedata` does not
+# have this property. First and last of each range; then the braille blank, a symbol without a dot.
+_IGNORABLE = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F),
+    (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+_EMPTY = frozenset(chr(code) for first, last in (*_IGNORABLE, (0x2800, 0x2800)) for code in range(first, last + 1))
+_EMOJI_STYLE = "\ufe0f"
+"""Asks for the coloured form of the symbol before it, where it changes what is seen."""
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
@@ -26,7 +36,7 @@ def shown(text: str, limit: int = MAX_SHOWN) -> str:
     pieces: list[str] = []
     length = 0
     for place, char in enumerate(text):
-        piece = _visible(char, first=place == 0)
+        piece = _visible(char, text[place - 1] if place else "")
         # whole pieces only: half a ⟨U+200B⟩ would be read as text
         if length + len(piece) > limit - (place < len(text) - 1):
             return "".join(pieces) + ELLIPSIS
@@ -88,14 +98,17 @@ def breaks(text: str) -> int:
     return text.count("\n")
 
 
-def _visible(char: str, first: bool) -> str:
+def _visible(char: str, before: str) -> str:
+    """`char` as it is shown after the character `before`, "" at the start."""
     if char in _MARKS:
         return _MARKS[char]
     if char in _MARKS.values():
         return f"⟨{char}⟩"  # the character itself, not our mark for another
     kind = unicodedata.category(char)
-    if kind in _INVISIBLE:
+    if char == _EMOJI_STYLE and before and before not in _EMPTY and unicodedata.category(before) == "So":
+        return char
+    if kind in _INVISIBLE or char in _EMPTY:
         return f"⟨U+{ord(char):04X}⟩"
-    if first and kind in ("Mn", "Me", "Mc"):
+    if not before and kind in ("Mn", "Me", "Mc"):
         return "◌" + char  # a combining mark alone would sit on the chip's edge
     return char

@@ -8,11 +8,13 @@ Example: ``svg(rows, "SmolLM2, two cores")`` with the `rows` of ``bench --json``
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 from specviz.settings import SpecvizError
+from specviz.views.markup import tag
 
+NAMESPACE = "http://www.w3.org/2000/svg"
+KEY = "Bar: median over the prompts of tokens/s ÷ those of the target alone, in turns; ▲ worst prompt."
 WIDTH, LEFT, RIGHT, ROW, TOP = 760, 190, 170, 28, 56
 BAR, WORSE, INK, MUTED, LINE = "#4f46e5", "#b45309", "#0f172a", "#475569", "#94a3b8"
 
@@ -34,26 +36,26 @@ def svg(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * gain / most, 1)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'role="img" aria-label="{escape(title)}" font-family="system-ui, sans-serif" font-size="13">',
-        f'<rect width="{WIDTH}" height="{height}" rx="8" fill="#ffffff"/>',
-        f'<text x="16" y="26" font-size="15" font-weight="600" fill="{INK}">{escape(title)}</text>',
-        f'<text x="16" y="{height - 12}" fill="{MUTED}">Bar: median over the prompts of tokens/s ÷ those of the target '
-        "alone, in turns; ▲ worst prompt.</text>",
+        tag("rect", width=WIDTH, height=height, rx=8, fill="#ffffff"),
+        tag("text", title, x=16, y=26, font_size=15, font_weight=600, fill=INK),
+        tag("text", KEY, x=16, y=height - 12, fill=MUTED),
     ]
     for place, row in enumerate(shown):
         y, gain, worst = TOP + ROW * place, float(row["median_speed_up"]), float(row["worst_speed_up"])
+        says = f"{gain:.2f}× (worst {worst:.2f}×)"
+        width, fill = f"{x(gain) - LEFT:.1f}", BAR if gain >= 1 else LINE
         parts += [
-            f'<text x="{LEFT - 10}" y="{y + 15}" text-anchor="end" fill="{INK}">'
-            f"{escape(str(row['lane']))}, K = {int(row['k'])}</text>",
-            f'<rect x="{LEFT}" y="{y + 2}" width="{x(gain) - LEFT:.1f}" height="17" fill="{BAR if gain >= 1 else LINE}"/>',
-            f'<text x="{x(worst)}" y="{y + 26}" text-anchor="middle" font-size="9" fill="{WORSE}">▲</text>',
-            f'<text x="{max(x(gain), x(1)) + 8:.1f}" y="{y + 15}" fill="{INK}">{gain:.2f}× (worst {worst:.2f}×)</text>',
+            tag("text", f"{row['lane']}, K = {int(row['k'])}", x=LEFT - 10, y=y + 15, text_anchor="end", fill=INK),
+            tag("rect", x=LEFT, y=y + 2, width=width, height=17, fill=fill),
+            tag("text", "▲", x=x(worst), y=y + 26, text_anchor="middle", font_size=9, fill=WORSE),
+            tag("text", says, x=f"{max(x(gain), x(1)) + 8:.1f}", y=y + 15, fill=INK),
         ]
     end = TOP + ROW * len(shown)
     parts += [
-        f'<line x1="{x(1)}" x2="{x(1)}" y1="{TOP - 6}" y2="{end}" stroke="{INK}" stroke-dasharray="4 3"/>',
-        f'<text x="{x(1)}" y="{TOP - 10}" text-anchor="middle" fill="{MUTED}">1 = target alone</text>',
-        "</svg>",
+        tag("line", x1=x(1), x2=x(1), y1=TOP - 6, y2=end, stroke=INK, stroke_dasharray="4 3"),
+        tag("text", "1 = target alone", x=x(1), y=TOP - 10, text_anchor="middle", fill=MUTED),
     ]
-    return "\n".join(parts) + "\n"
+    size = {"viewBox": f"0 0 {WIDTH} {height}", "width": WIDTH, "height": height}
+    font = {"font_family": "system-ui, sans-serif", "font_size": 13}
+    inside = [piece for part in parts for piece in ("\n", part)]
+    return tag("svg", *inside, "\n", xmlns=NAMESPACE, **size, role="img", aria_label=title, **font) + "\n"

@@ -1,7 +1,7 @@
 """What came out of a rule against what the target asks for, as a piece of page: a panel a rule, all on one scale.
 
 A panel has a verdict in words, the distance beside what chance alone would give, how both fell with the number of draws,
-and paired bars of the likeliest outcomes. Pure: (panels) → HTML, everything escaped; colours are the palette's variables.
+and paired bars of the likeliest outcomes. Pure: (panels) → HTML; colours are the palette's variables.
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from specviz.metrics.lossless import ALARM, OTHERS, Reading
 from specviz.views.glyphs import shown
+from specviz.views.markup import Html, tag
 from specviz.views.study import badge
 
 SHOWN = 12
 """Outcomes with bars of their own; the rest are summed up."""
 _EXACT = 1e-9
+_LEAST = 1e-6
+"""Where the axis of distances begins at the lowest: a line for each power of ten from here."""
 _WIDE, _HIGH, _LEFT, _LOW, _TOP = 250, 116, 34, 18, 18  # of the picture, and its margins for labels
 
 
@@ -36,7 +38,7 @@ class Panel:
     note: str = ""
 
 
-def html(panels: Sequence[Panel], texts: Sequence[str], heading: str, unit: str, whole: int) -> str:
+def html(panels: Sequence[Panel], texts: Sequence[str], heading: str, unit: str, whole: int) -> Html:
     """`texts`: names of the outcomes. `unit`: what was counted, in the plural; `whole`: how many there will be."""
     last = [panel.readings[-1] for panel in panels if panel.readings]
     if not last:
@@ -44,18 +46,23 @@ def html(panels: Sequence[Panel], texts: Sequence[str], heading: str, unit: str,
     order = np.argsort(-last[0].probs, kind="stable").tolist()
     own = [i for i in order if texts[i] != OTHERS][:SHOWN]
     top = max(float(max(r.probs[own].max(), (r.counts[own] / r.draws).max(), *_rest(r, own))) for r in last)
-    parts = "".join(_panel(panel, texts, own, top, unit, whole) for panel in panels)
-    return (
-        f'<div class="sv-comparison sv-lossless"><p>{escape(heading)}</p>'
-        '<p class="sv-lo-key"><i class="sv-lo-p"></i> what the target asks for &ensp; '
-        '<i class="sv-lo-o"></i> what came out &ensp; · &ensp; curves: distance of the two, dashed what chance alone gives, '
-        f'grey up to its bound in 19 of 20 cases</p><div class="sv-lo-panels">{parts}</div></div>'
+    key = tag(
+        "p",
+        *(tag("i", cls="sv-lo-p"), " what the target asks for \u2002 "),
+        *(
+            tag("i", cls="sv-lo-o"),
+            " what came out \u2002 · \u2002 curves: distance of the two, dashed what chance alone gives, ",
+        ),
+        "grey up to its bound in 19 of 20 cases",
+        cls="sv-lo-key",
     )
+    drawn = tag("div", *(_panel(panel, texts, own, top, unit, whole) for panel in panels), cls="sv-lo-panels")
+    return tag("div", tag("p", heading), key, drawn, cls="sv-comparison sv-lossless")
 
 
-def words(*sentences: str) -> str:
+def words(*sentences: str) -> Html:
     """Where there is nothing to draw."""
-    return f'<div class="sv-comparison sv-lossless">{"".join(f"<p>{escape(s)}</p>" for s in sentences)}</div>'
+    return tag("div", *(tag("p", sentence) for sentence in sentences), cls="sv-comparison sv-lossless")
 
 
 def _rest(reading: Reading, own: list[int]) -> tuple[float, float]:
@@ -66,30 +73,52 @@ def _rest(reading: Reading, own: list[int]) -> tuple[float, float]:
     )
 
 
-def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit: str, whole: int) -> str:
-    head = f"<h4>{escape(panel.name)} {badge(panel.kind)}</h4>"
-    head += f'<p class="sv-lo-says">{escape(panel.says)}</p>'
+def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit: str, whole: int) -> Html:
+    head = [tag("h4", panel.name, " ", badge(panel.kind)), tag("p", panel.says, cls="sv-lo-says")]
     if not panel.readings:
-        return f'<section class="sv-lo">{head}<p>Not shown: {escape(panel.note)}.</p></section>'
+        return tag("section", *head, tag("p", f"Not shown: {panel.note}."), cls="sv-lo")
     reading = panel.readings[-1]
     sign, sentence = verdict(panel)
     state = {"✓": "good", "✗": "bad"}.get(sign, "open")
     rows = [_row(texts[i], float(reading.probs[i]), int(reading.counts[i]) / reading.draws, top) for i in own]
     if len(own) < len(texts):
         rows.append(_row(OTHERS, *_rest(reading, own), top, plain=True))
+    columns = (
+        tag("th", "outcome", scope="col"),
+        tag("td"),
+        tag("th", "target", scope="col"),
+        tag("th", "came out", scope="col"),
+    )
+    return tag(
+        "section",
+        *head,
+        tag("p", tag("b", sign), " ", sentence, cls=f"sv-lo-verdict sv-lo-{state}"),
+        _facts(panel, unit),
+        _fall(panel, whole, unit),
+        tag(
+            "table",
+            tag("caption", f"{panel.name}: share of each outcome", cls="sv-lo-hidden"),
+            tag("thead", tag("tr", *columns)),
+            tag("tbody", *rows),
+            cls="sv-lo-table",
+        ),
+        cls="sv-lo",
+    )
+
+
+def _facts(panel: Panel, unit: str) -> Html:
+    """The distance, the test and the exact distance where it is known."""
+    reading = panel.readings[-1]
     test, given = reading.test, reading.chance
     chi = "∞" if math.isinf(test.value) else f"{test.value:.1f}"
-    formula = "" if panel.exact is None else f"<li>by the formula, without drawing: {_small(panel.exact)} apart</li>"
-    return (
-        f'<section class="sv-lo">{head}<p class="sv-lo-verdict sv-lo-{state}"><b>{sign}</b> {escape(sentence)}</p>'
-        f"<ul><li>total variation <b>{reading.distance:.4f}</b> after {reading.draws:,} {escape(unit)}; "
-        f"chance alone gives {given.mean:.4f}, below {given.most:.4f} in 19 of 20</li>"
-        f"<li>χ² = {chi} with {test.freedom} degrees of freedom, {escape(_p(test.p))}</li>{formula}</ul>"
-        f"{_fall(panel, whole, unit)}"
-        f'<table class="sv-lo-table"><caption class="sv-lo-hidden">{escape(panel.name)}: share of each outcome</caption>'
-        '<thead><tr><th scope="col">outcome</th><td></td><th scope="col">target</th><th scope="col">came out</th></tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table></section>"
-    )
+    distance = [
+        *("total variation ", tag("b", f"{reading.distance:.4f}"), f" after {reading.draws:,} {unit}; "),
+        f"chance alone gives {given.mean:.4f}, below {given.most:.4f} in 19 of 20",
+    ]
+    items = [distance, [f"χ² = {chi} with {test.freedom} degrees of freedom, {_p(test.p)}"]]
+    if panel.exact is not None:
+        items.append([f"by the formula, without drawing: {_small(panel.exact)} apart"])
+    return tag("ul", *(tag("li", *item) for item in items))
 
 
 def verdict(panel: Panel) -> tuple[str, str]:
@@ -106,23 +135,23 @@ def verdict(panel: Panel) -> tuple[str, str]:
     return "○", "No difference seen in so many; what it changes is too small here."
 
 
-def _row(text: str, asked: float, came: float, top: float, plain: bool = False) -> str:
-    name = escape(text if plain else shown(text))
-    bars = "".join(
-        f'<i class="sv-lo-{key}" style="width:{100 * share / top:.1f}%"></i>'
-        for key, share in (("p", asked), ("o", came))
-    )
-    return (
-        f'<tr><th scope="row"><bdi>{name}</bdi></th><td class="sv-lo-bars">{bars}</td>'
-        f"<td>{_share(asked)}</td><td>{_share(came)}</td></tr>"
+def _row(text: str, asked: float, came: float, top: float, plain: bool = False) -> Html:
+    bars = [tag("i", cls=f"sv-lo-{k}", style=f"width:{100 * x / top:.1f}%") for k, x in (("p", asked), ("o", came))]
+    return tag(
+        "tr",
+        tag("th", tag("bdi", text if plain else shown(text)), scope="row"),
+        tag("td", *bars, cls="sv-lo-bars"),
+        tag("td", _share(asked)),
+        tag("td", _share(came)),
     )
 
 
-def _fall(panel: Panel, whole: int, unit: str) -> str:
+def _fall(panel: Panel, whole: int, unit: str) -> Html:
     """Distance and chance over the number of draws, both axes logarithmic."""
     readings = panel.readings
     first, last = readings[0].draws, max(whole, readings[0].draws * 2)
-    low = min(10.0 ** math.floor(math.log10(min(r.chance.mean for r in readings) or 1e-6)), 1e-2)
+    least = max(_LEAST, min(r.chance.mean for r in readings))
+    low = min(10.0 ** math.floor(math.log10(least)), 1e-2)
 
     def x(draws: float) -> float:
         return _LEFT + (_WIDE - _LEFT - 6) * math.log(draws / first) / math.log(last / first)
@@ -136,31 +165,35 @@ def _fall(panel: Panel, whole: int, unit: str) -> str:
 
     most = line([r.chance.most for r in readings])
     floor = f"{x(readings[-1].draws):.1f},{y(low):.1f} {x(first):.1f},{y(low):.1f}"
-    ticks = "".join(
-        f'<text x="{_LEFT - 4}" y="{y(t) + 4:.1f}" text-anchor="end">{t:g}</text>'
-        f'<line x1="{_LEFT}" x2="{_WIDE - 6}" y1="{y(t):.1f}" y2="{y(t):.1f}"/>'
+    ticks = [
+        piece
         for t in (10.0**n for n in range(round(math.log10(low)), 1))
-    )
-    ends = (
-        f'<text x="{_LEFT}" y="11">total variation</text>'
-        f'<text x="{_LEFT}" y="{_HIGH - 4}">{first:,}</text>'
-        f'<text x="{_WIDE - 6}" y="{_HIGH - 4}" text-anchor="end">{last:,} {escape(unit)}</text>'
-    )
-    dots = "".join(f'<circle cx="{x(r.draws):.1f}" cy="{y(r.distance):.1f}" r="2.5"/>' for r in readings)
+        for piece in (
+            tag("text", f"{t:g}", x=_LEFT - 4, y=f"{y(t) + 4:.1f}", text_anchor="end"),
+            tag("line", x1=_LEFT, x2=_WIDE - 6, y1=f"{y(t):.1f}", y2=f"{y(t):.1f}"),
+        )
+    ]
+    ends = [
+        tag("text", "total variation", x=_LEFT, y=11),
+        tag("text", f"{first:,}", x=_LEFT, y=_HIGH - 4),
+        tag("text", f"{last:,} {unit}", x=_WIDE - 6, y=_HIGH - 4, text_anchor="end"),
+    ]
+    dots = [tag("circle", cx=f"{x(r.draws):.1f}", cy=f"{y(r.distance):.1f}", r=2.5) for r in readings]
     says = (
         f"Total variation falls from {readings[0].distance:.4f} after {first:,} to {readings[-1].distance:.4f} after "
         f"{readings[-1].draws:,} {unit}; chance alone from {readings[0].chance.mean:.4f} to "
         f"{readings[-1].chance.mean:.4f}."
     )
-    return (
-        f'<svg viewBox="0 0 {_WIDE} {_HIGH}" role="img" aria-label="{escape(says)}">{ticks}{ends}'
-        f'<polygon points="{most} {floor}"/><polyline class="sv-lo-chance" points="{line([r.chance.mean for r in readings])}"/>'
-        f'<polyline class="sv-lo-seen" points="{line([r.distance for r in readings])}"/>{dots}</svg>'
-    )
+    lines = [
+        tag("polygon", points=f"{most} {floor}"),
+        tag("polyline", cls="sv-lo-chance", points=line([r.chance.mean for r in readings])),
+        tag("polyline", cls="sv-lo-seen", points=line([r.distance for r in readings])),
+    ]
+    return tag("svg", *ticks, *ends, *lines, *dots, viewBox=f"0 0 {_WIDE} {_HIGH}", role="img", aria_label=says)
 
 
 def _share(share: float) -> str:
-    return "0" if share == 0 else "&lt;0.001" if share < 0.0005 else f"{share:.3f}"
+    return "0" if share == 0 else "<0.001" if share < 0.0005 else f"{share:.3f}"
 
 
 def _p(p: float) -> str:

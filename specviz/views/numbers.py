@@ -22,15 +22,14 @@ from specviz.metrics.rejections import (
 )
 from specviz.metrics.theory import DRAFT_FIRST
 from specviz.trace import Fate, Trace
+from specviz.views.markup import GAP, Html, joined, tag
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
 from specviz.views.study import (
-    GAP,
-    Html,
     changed,
     counted,
     folded,
-    html,
     ms,
+    named,
     number,
     part,
     room,
@@ -73,7 +72,7 @@ def _dictionary(trace: Trace) -> list[Html]:
         f"{counts.acceptance_rate.whole:,} tested, {counts.accepted:,} accepted, {counted(counts.emitted, 'token')} written."
     )
     by_place = [entry for entry in entries if entry.place]
-    exported = [[Html(f"<code>{html(name)}</code>"), f"{n:,}"] for name, n in counters(counts).items()]
+    exported = [[tag("code", name), f"{n:,}"] for name, n in counters(counts).items()]
     return [
         says(intro),
         table(
@@ -96,22 +95,21 @@ def _dictionary(trace: Trace) -> list[Html]:
 
 
 def _entry(entry: Entry) -> list[object]:
-    called = "".join(_called(name) for name in entry.called)
     return [
-        Html(f"{html(entry.title)}<small>{html(entry.says)}</small>"),
-        Html(f"<strong>{number(entry.value, '.3f')}</strong>"),
+        named(entry.title, entry.says),
+        tag("strong", number(entry.value, ".3f")),
         entry.formula,
         entry.numbers,
-        Html(called or GAP),
+        joined(map(_called, entry.called)) or GAP,
     ]
 
 
-def _called(name: str) -> str:
+def _called(name: str) -> Html:
     engine, colon, rest = name.partition(": ")
     printed, bracket, note = rest.partition(" (")
     if not colon:
-        return f"<div>{html(name)}</div>"
-    return f"<div>{html(engine)} <code>{html(printed)}</code> {html(bracket.strip() + note)}</div>"
+        return tag("div", name)
+    return tag("div", engine, " ", tag("code", printed), f" {bracket.strip()}{note}")
 
 
 def _refusals(trace: Trace) -> list[Html]:
@@ -143,7 +141,7 @@ def _ranks(found: list[Refusal]) -> list[Html]:
         ]
     bins = ranks(found)
     most = max(bins.values())
-    bars = "".join(_bar(name, n, most, len(found)) for name, n in bins.items() if n or name != "unknown")
+    bars = [_bar(name, n, most, len(found)) for name, n in bins.items() if n or name != "unknown"]
     columns = [
         ("a draft", "candidates at each place"),
         ("would have had it", "refusals with the target's choice among its candidates"),
@@ -152,7 +150,7 @@ def _ranks(found: list[Refusal]) -> list[Html]:
     tree = max(refusal.siblings for refusal in found)
     note = f" This run drafted up to {tree} candidates a place already." if tree > 1 else ""
     return [
-        Html(f'<ul class="sv-bars" aria-label="Refusals by rank of the target&#x27;s choice">{bars}</ul>'),
+        tag("ul", *bars, cls="sv-bars", aria_label="Refusals by rank of the target's choice"),
         table("What a wider draft would have had", columns, rows),
         says(
             "Rank 1 is the draft's own favourite, which a coin refused or which was not drawn. Ranks go by the draft's own "
@@ -161,12 +159,10 @@ def _ranks(found: list[Refusal]) -> list[Html]:
     ]
 
 
-def _bar(name: str, n: int, most: int, whole: int) -> str:
+def _bar(name: str, n: int, most: int, whole: int) -> Html:
     words = {"beyond 10": "beyond rank 10", "unknown": "not recorded"}.get(name, f"rank {name}")
-    return (
-        f'<li><span>{words}</span><i style="width:{38 * n / most:.1f}%"></i>'
-        f"<span>{n} of {whole} ({share(n, whole)})</span></li>"
-    )
+    bar = tag("i", style=f"width:{38 * n / most:.1f}%")
+    return tag("li", tag("span", words), bar, tag("span", f"{n} of {whole} ({share(n, whole)})"))
 
 
 def _reach(trace: Trace) -> str:
@@ -197,7 +193,7 @@ def _each(found: list[Refusal]) -> list[Html]:
         [
             refusal.step + 1,
             refusal.place,
-            Html(token(refusal.drafted, Fate.REJECTED) + _others(refusal.siblings - 1)),
+            joined([token(refusal.drafted, Fate.REJECTED), *_others(refusal.siblings - 1)]),
             token(refusal.chosen, Fate.RESAMPLED),
             refusal.rank or ("beyond 10" if refusal.known else GAP),
             number(refusal.overlap),
@@ -208,8 +204,8 @@ def _each(found: list[Refusal]) -> list[Html]:
     return [*cut, table("All refusals", columns, rows, "low")]
 
 
-def _others(n: int) -> str:
-    return f" <small>and {n} more</small>" if n else ""
+def _others(n: int) -> list[object]:
+    return [" ", tag("small", f"and {n} more")] if n else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,9 +267,9 @@ def _ledger(trace: Trace) -> list[Html]:
 def _shares(name: str, lines: Sequence[tuple[Line, float]], whole: float) -> Html:
     """One bar, cut by fate."""
     there = [(line, amount / whole) for line, amount in lines if amount]
-    cut = "".join(
-        f'<i class="sv-{line.letter}" style="flex-grow:{part_:.4f}" title="{html(line.word)}: {part_:.0%}">{line.mark}</i>'
+    cut = [
+        tag("i", line.mark, cls=f"sv-{line.letter}", style=f"flex-grow:{part_:.4f}", title=f"{line.word}: {part_:.0%}")
         for line, part_ in there
-    )
-    words = html(f"{name}: " + ", ".join(f"{line.word} {part_:.0%}" for line, part_ in there))
-    return Html(f'<div class="sv-share"><span>{name}</span><div role="img" aria-label="{words}">{cut}</div></div>')
+    ]
+    words = f"{name}: " + ", ".join(f"{line.word} {part_:.0%}" for line, part_ in there)
+    return tag("div", tag("span", name), tag("div", *cut, role="img", aria_label=words), cls="sv-share")

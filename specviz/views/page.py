@@ -12,13 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import plotly
+
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
+PLOTLY = Path(plotly.__file__).parent / "package_data"
+"""The folder of plotly.min.js, which the server must offer; `assets/plotting.js` fetches it."""
 SCRIPTS = (
     "dom.js",
+    "plotting.js",
     "shape.js",
     "store.js",
     "tables.js",
@@ -48,13 +53,13 @@ SCRIPTS = (
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
-PICTURE_SCRIPTS = ("dom.js", "figure.js", "picture.js")
+PICTURE_SCRIPTS = ("dom.js", "plotting.js", "figure.js", "picture.js")
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 RACE_SCRIPTS = ("dom.js", "lanes.js", "race.js")
 """The race of a comparison, a view of its own."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
-SWEEP_SCRIPTS = ("dom.js", "figure.js", "sweep.js")
+SWEEP_SCRIPTS = ("dom.js", "plotting.js", "figure.js", "sweep.js")
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
 
@@ -84,6 +89,7 @@ def sweep_script() -> str:
 
 
 def _scope(config: dict[str, Any], names: Sequence[str]) -> str:
+    config |= {"plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js"}
     data = json.dumps(config, separators=(",", ":"), ensure_ascii=False)
     return "\n".join([f"const CONFIG = {data};", *((ASSETS / name).read_text(encoding="utf-8") for name in names)])
 

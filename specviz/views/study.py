@@ -1,59 +1,46 @@
 """What all studies below the run are drawn with: tables whose headers explain themselves, tokens, figures, gaps.
 
-Pure: plain values in, HTML out, everything escaped here. Colours are the palette's variables, the layout is in
+Pure: plain values in, HTML out (`markup.tag`). Colours are the palette's variables, the layout is in
 `assets/studies.css`. Example: ``table("Costs", [("c", "draft ÷ target")], [["0.12"]])``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from specviz.trace import Fate, Trace
 from specviz.verification import is_lossless, lossy
 from specviz.views.glyphs import shown
+from specviz.views.markup import GAP, NOTHING, Html, joined, tag
 from specviz.views.palette import FATES, LETTERS
 
 BADGES = {"lossless": "exact", "lossy": "⚠ changes the output", "wrong": "⚠ wrong on purpose"}
 """What a rule claims, in words."""
-GAP = "–"
-"""Stands where nothing was measured or there is nothing to divide by."""
-
-
-class Html(str):
-    """A piece of page whose text is escaped already; all other strings are escaped where they are put in."""
-
-
-def html(value: object) -> str:
-    """`value` as a piece of page; None is a gap."""
-    if value is None:
-        return GAP
-    return value if isinstance(value, Html) else escape(str(value))
 
 
 def room(*parts: Html) -> Html:
     """A whole study: the palette's variables hold inside."""
-    return Html(f'<div class="sv-comparison sv-study">{"".join(parts)}</div>')
+    return tag("div", *parts, cls="sv-comparison sv-study")
 
 
 def part(title: str, *inside: Html) -> Html:
     """A section with its heading."""
-    return Html(f'<section class="sv-part"><h3>{escape(title)}</h3>{"".join(inside)}</section>')
+    return tag("section", tag("h3", title), *inside, cls="sv-part")
 
 
-def says(text: object) -> Html:
+def says(*inside: object) -> Html:
     """A paragraph."""
-    return Html(f"<p>{html(text)}</p>")
+    return tag("p", *inside)
 
 
 def folded(title: str, *inside: Html) -> Html:
     """Out of sight until asked for."""
-    return Html(f"<details><summary>{escape(title)}</summary>{''.join(inside)}</details>")
+    return tag("details", tag("summary", title), *inside)
 
 
 def badge(kind: str) -> Html:
     """`kind`: a key of `BADGES`."""
-    return Html(f'<span class="sv-lo-badge sv-lo-{kind}">{escape(BADGES[kind])}</span>')
+    return tag("span", BADGES[kind], cls=f"sv-lo-badge sv-lo-{kind}")
 
 
 def rule_named(rule: str) -> str:
@@ -65,14 +52,12 @@ def changed(trace: Trace) -> Html:
     """The badge of a run whose output is no longer the target's own, with the rules; nothing for any other."""
     rules = lossy(trace.steps)
     if not rules:
-        return Html("")
+        return NOTHING
     steps = sum(bool(step.tokens) and step.settings.rule in rules for step in trace.steps)
     return says(
-        Html(
-            f"{badge('lossy')} {html(' and '.join(rules))} decided in "
-            f"{steps} of {counted(len(trace.steps), 'step')}: more may be accepted, and sooner, than a rule that keeps the "
-            "target's distribution would."
-        )
+        badge("lossy"),
+        f" {' and '.join(rules)} decided in {steps} of {counted(len(trace.steps), 'step')}: more may be accepted, and sooner, "
+        "than a rule that keeps the target's distribution would.",
     )
 
 
@@ -80,40 +65,48 @@ def table(label: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     """`columns`: name and a short sentence that stands below it. The first cell of a row is its header.
 
     `kind`: "low" keeps to a part of the window's height and scrolls, "wide" and "told" have sentences in their first
-    column. What scrolls can be reached with the keyboard, so it has a label.
+    column.
     """
-    head = "".join(
-        f'<th scope="col">{escape(name)}{f"<small>{escape(about)}</small>" if about else ""}</th>'
-        for name, about in columns
-    )
-    body = "".join(
-        f'<tr><th scope="row">{html(first)}</th>{"".join(f"<td>{html(cell)}</td>" for cell in rest)}</tr>'
-        for first, *rest in rows
-    )
-    return Html(
-        f'<div class="sv-compare-scroll{f" sv-{kind}" if kind else ""}" tabindex="0" role="region" aria-label="{escape(label)}">'
-        f'<table class="sv-compare"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    head = [tag("th", name, *([tag("small", about)] if about else []), scope="col") for name, about in columns]
+    return scrolled(label, head, [row(first, rest) for first, *rest in rows], f" sv-{kind}" if kind else "")
 
 
-def headings(columns: Iterable[tuple[str, str]]) -> Html:
+def row(first: object, cells: Iterable[object], marked: bool = False) -> Html:
+    """A line of a table whose `first` cell is its header; `marked` as the fastest."""
+    body = [tag("td", cell) for cell in cells]
+    return tag("tr", tag("th", first, scope="row"), *body, cls="sv-fastest" if marked else None)
+
+
+def scrolled(label: str, head: Iterable[Html], rows: Iterable[Html], around: str = "", kind: str = "") -> Html:
+    """A table of made cells and rows. What scrolls can be reached with the keyboard, so it has a label.
+
+    `around`, `kind`: further classes of what scrolls and of the table, each after a space.
+    """
+    inner = tag("table", tag("thead", tag("tr", *head)), tag("tbody", *rows), cls=f"sv-compare{kind}")
+    return tag("div", inner, cls=f"sv-compare-scroll{around}", tabindex=0, role="region", aria_label=label)
+
+
+def headings(columns: Iterable[tuple[str, str]]) -> list[Html]:
     """Cells of a table's head: each name, and for those who point at it what the column means. See `meanings`."""
-    return Html("".join(f'<th scope="col" title="{escape(about)}">{escape(name)}</th>' for name, about in columns))
+    return [tag("th", name, scope="col", title=about) for name, about in columns]
 
 
 def meanings(columns: Iterable[tuple[str, str]]) -> Html:
     """What stands in the titles of `headings`, for keys and fingers too: unfolded below the table."""
-    entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(about)}</dd>" for name, about in columns)
-    return Html(f'<details class="sv-meanings"><summary>What the columns mean</summary><dl>{entries}</dl></details>')
+    entries = [piece for name, about in columns for piece in (tag("dt", name), tag("dd", about))]
+    return tag("details", tag("summary", "What the columns mean"), tag("dl", *entries), cls="sv-meanings")
 
 
 def token(text: str, fate: Fate) -> Html:
     """A token in the look of its fate, word included for those who cannot see the look."""
-    look = FATES[fate]
-    return Html(
-        f'<span class="sv-chip sv-{LETTERS[fate]}" title="{look.word}">{escape(shown(text)) or "⟨no text⟩"}'
-        f'<span class="sv-sr"> {look.word}</span></span>'
-    )
+    word = FATES[fate].word
+    heard = tag("span", f" {word}", cls="sv-sr")
+    return tag("span", shown(text) or "⟨no text⟩", heard, cls=f"sv-chip sv-{LETTERS[fate]}", title=word)
+
+
+def named(name: str, about: str) -> Html:
+    """A name with a short sentence below it, for the first cell of a row."""
+    return joined([name, tag("small", about)])
 
 
 def number(value: float | None, form: str = ".2f", unit: str = "") -> str:

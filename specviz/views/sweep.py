@@ -6,7 +6,6 @@ Every picture says in words what it shows, and the table holds all of it with de
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -15,8 +14,10 @@ import plotly.graph_objects as go
 from specviz.metrics.comparison import Fastest, alone_gain, fastest
 from specviz.views import comparison
 from specviz.views.comparison import STRATEGY, gain, interval, mark, number
+from specviz.views.markup import NOTHING, Html, joined, tag
+from specviz.views.markup import html as html_of
 from specviz.views.palette import ABOVE, BELOW, EVEN, ON_SCALE, ROLES, SERIES
-from specviz.views.study import Html, counted, headings, meanings
+from specviz.views.study import counted, headings, meanings, scrolled
 
 DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "triangle-up", "x")
 
@@ -38,16 +39,25 @@ ALONE = -1
 """Stands for the target alone, which is no row of the table, among the places of the rows."""
 
 
-def progress(done: int, wanted: int, share: float, line: str, going: bool = False) -> str:
+def progress(done: int, wanted: int, share: float, line: str, going: bool = False) -> Html:
     """The line "12 of 40: greedy, K = 4, “Story”" over a bar. `share`: of all, 0 … 1. What comes to rest is announced."""
-    role = "" if going else ' role="status"'
-    if not wanted:
-        return f'<p class="sv-sweep-line"{role}>{escape(line)}</p>' if line else ""
-    return (
-        f'<p class="sv-sweep-line"{role}>{done} of {wanted}{": " if line else ""}{escape(line)}</p>'
-        f'<div class="sv-sweep-bar" role="progressbar" aria-label="Sweep" aria-valuemin="0" aria-valuemax="100" '
-        f'aria-valuenow="{100 * share:.0f}"><div style="width: {100 * share:.1f}%"></div></div>'
+    role = None if going else "status"
+    says = tag(
+        "p", f"{done} of {wanted}{': ' if line else ''}{line}" if wanted else line, cls="sv-sweep-line", role=role
     )
+    if not wanted:
+        return says if line else NOTHING
+    bar = tag(
+        "div",
+        tag("div", style=f"width: {100 * share:.1f}%"),
+        cls="sv-sweep-bar",
+        role="progressbar",
+        aria_label="Sweep",
+        aria_valuemin=0,
+        aria_valuemax=100,
+        aria_valuenow=f"{100 * share:.0f}",
+    )
+    return joined([says, bar])
 
 
 def pictures(found: pd.DataFrame) -> list[dict[str, Any]]:
@@ -75,7 +85,7 @@ def heat_map(found: pd.DataFrame) -> go.Figure:
     figure = go.Figure(layout={"template": go.layout.Template()})
     figure.add_heatmap(
         x=[str(k) for k in ks],
-        y=list(names),
+        y=[html_of(name) for name in names],  # plotly takes labels for markup, too
         z=values,
         text=[["–" if v is None else f"{v:.2f}×" for v in line] for line in values],
         customdata=[[_note(cells.get((name, k))) for k in ks] for name in names],
@@ -116,7 +126,7 @@ def curves(found: pd.DataFrame) -> go.Figure:
             showlegend=False,
         )
         figure.add_scatter(
-            name=name,
+            name=html_of(name),
             x=[k for k, _ in known],
             y=[number(line, "speed_up") for _, line in known],
             customdata=[_note(line) for _, line in known],
@@ -124,7 +134,7 @@ def curves(found: pd.DataFrame) -> go.Figure:
             line={"width": 2, "dash": DASHES[at % len(DASHES)]},
             marker={"size": 8, "symbol": SYMBOLS[at % len(SYMBOLS)]},
             meta={"colours": list(colour)},
-            hovertemplate=f"{name}, K = %{{x}}<br>%{{customdata}}<extra></extra>",
+            hovertemplate=joined([name, ", K = %{x}", tag("br"), "%{customdata}"]) + "<extra></extra>",
         )
     figure.add_scatter(
         name="target alone",
@@ -166,13 +176,13 @@ def _series(found: pd.DataFrame) -> dict[str, dict[int, Mapping[str, Any]]]:
     return {name: dict(sorted(lines.items())) for name, lines in names.items()}
 
 
-def _note(line: Mapping[str, Any] | None) -> str:
+def _note(line: Mapping[str, Any] | None) -> Html | str:
     if line is None:
         return "not measured"
-    rate = comparison.cell(line, "acceptance_rate")
-    alpha = f"α {rate}".replace("<small>", "").replace("</small>", "")
+    value, small = comparison.figure(line, "acceptance_rate")
+    alpha = f"α {value}" + (f" ({small})" if small else "")
     rates = f"τ {_plain(line, 'block_efficiency')}, {_plain(line, 'tokens_per_s')} tokens/s"
-    return f"{_plain(line, 'speed_up')}<br>{alpha}<br>{rates}"
+    return joined([_plain(line, "speed_up"), tag("br"), alpha, tag("br"), rates])
 
 
 def _plain(line: Mapping[str, Any], column: str) -> str:
@@ -211,27 +221,26 @@ def _fastest(lines: Sequence[Mapping[Any, Any]]) -> Fastest | None:
 # ---------------------------------------------------------------------------------------------------------------- table
 
 
-def html(found: pd.DataFrame, note: str) -> str:
+def html(found: pd.DataFrame, note: str) -> Html:
     """All figures with denominators and 95 % intervals; `note` says what they were measured on."""
     if found.empty:
-        return ""
+        return NOTHING
     several = found["temperature"].nunique() > 1
     columns = [STRATEGY, K, *([T] if several else []), *COLUMNS.values(), PROMPTS]
     lines = found.to_dict("records")
     first = _fastest(lines)
-    rows = "".join(
-        _row(line, several, mark(first) if first and first.at == at else None) for at, line in enumerate(lines)
-    )
-    return (
-        f'<div class="sv-comparison"><p class="sv-compare-says">{escape(_says(found))} {escape(note)}</p>'
-        '<div class="sv-compare-scroll" tabindex="0" role="region" aria-label="Sweep: all figures">'
-        f'<table class="sv-compare sv-sweep-table"><thead><tr>{headings(columns)}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>{meanings([*columns, comparison.MARKS])}</div>"
+    rows = [_row(line, several, mark(first) if first and first.at == at else None) for at, line in enumerate(lines)]
+    return tag(
+        "div",
+        tag("p", f"{_says(found)} {note}", cls="sv-compare-says"),
+        scrolled("Sweep: all figures", headings(columns), rows, kind=" sv-sweep-table"),
+        meanings([*columns, comparison.MARKS]),
+        cls="sv-comparison",
     )
 
 
-def _row(line: Mapping[Any, Any], several: bool, marked: Html | None) -> str:
-    cells = [f"{line['k']}", *([f"{line['temperature']:g}"] if several else [])]
+def _row(line: Mapping[Any, Any], several: bool, marked: Html | None) -> Html:
+    cells: list[object] = [line["k"], *([f"{line['temperature']:g}"] if several else [])]
     cells += [comparison.cell(line, column) for column in COLUMNS]
     return comparison.row(line["strategy"], [*cells, f"{line['prompts']} of {line['prompts_wanted']}"], marked)
 

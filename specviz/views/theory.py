@@ -17,9 +17,9 @@ from specviz.metrics.pace import Pace, Point
 from specviz.metrics.theory import DRAFT_FIRST, Theory, apart, break_even_alpha, ended_early, speed_up
 from specviz.settings import MAX_K
 from specviz.views.figures.base import colour
-from specviz.views.study import Html, counted, html, ms, number, part, room, says, table
+from specviz.views.markup import NOTHING, Html, tag
+from specviz.views.study import counted, ms, named, number, part, room, says, table
 
-_NONE = Html("")
 SHORT = 16
 """The K axis ends here, unless something there is to see lies beyond."""
 
@@ -114,8 +114,8 @@ def told(curve: Curve, whose: str, example: bool = False) -> Html:
             f" {ended_early(curve.short):.0%} of the steps ended their draft early, which is taken to be so at every K."
         )
     if example:
-        return room(says(Html(f"{html(values)} For those: {html(curve.verdict())} {html(line)}")))
-    return room(says(Html(f"<strong>{html(curve.verdict())}</strong> {html(line)} {html(whose)} {html(values)}")))
+        return room(says(f"{values} For those: {curve.verdict()} {line}"))
+    return room(says(tag("strong", curve.verdict()), f" {line} {whose} {values}"))
 
 
 def warned(sentence: str) -> Html:
@@ -123,21 +123,21 @@ def warned(sentence: str) -> Html:
     return room(says(sentence))
 
 
-def findings(found: Pace, badge: Html = _NONE) -> Html:
+def findings(found: Pace, badge: Html = NOTHING) -> Html:
     """Slower or faster, and why: a list that begins with what matters most. `badge`: what comes before all else."""
     return room(
         badge,
-        says(Html(f"<strong>{html(headline(found))}</strong>")),
-        Html(f'<ol class="sv-findings">{"".join(_finding(finding) for finding in diagnose(found))}</ol>'),
+        says(tag("strong", headline(found))),
+        tag("ol", *map(_finding, diagnose(found)), cls="sv-findings"),
     )
 
 
-def _finding(finding: Finding) -> str:
-    cost = f" <small>takes {finding.cost:.0%} of the speed, against {html(finding.against)}</small>" * (
-        finding.cost >= 0.005
-    )
-    do = f" <em>{html(finding.do)}</em>" if finding.do else ""
-    return f"<li><strong>{html(finding.title)}</strong>{cost}<br>{html(finding.seen)}{do}</li>"
+def _finding(finding: Finding) -> Html:
+    parts: list[object] = [tag("strong", finding.title)]
+    if finding.cost >= 0.005:
+        parts += [" ", tag("small", f"takes {finding.cost:.0%} of the speed, against {finding.against}")]
+    parts += [tag("br"), finding.seen]
+    return tag("li", *parts, *([" ", tag("em", finding.do)] if finding.do else []))
 
 
 def explained(found: Pace) -> Html:
@@ -166,7 +166,7 @@ def explained(found: Pace) -> Html:
         figures.append(
             ("one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}{_drift(found)}")
         )
-    rows = [[_named(name, what), value] for name, value, what in figures]
+    rows = [[named(name, what), value] for name, value, what in figures]
     source = f"c and v: {found.source}." if found.source else ""
     lacks = "" if found.known else " What is missing is measured by Measure target alone (above) or Measure costs here."
     mixed = ""
@@ -191,10 +191,6 @@ def _drift(found: Pace) -> str:
     return (
         f"; the target alone took {ms(found.alone_s)} when it was timed, so the machine was not equally quick for both"
     )
-
-
-def _named(name: str, what: str) -> Html:
-    return Html(f"{html(name)}<small>{html(what)}</small>")
 
 
 def _breakdown(found: Pace) -> list[Html]:
@@ -227,8 +223,7 @@ def _breakdown(found: Pace) -> list[Html]:
         ),
     ]
     rows = [
-        [_named(name, what), f"× {x:.2f}" if x is not None else "", f"{so_far:.2f}×"]
-        for name, x, so_far, what in causes
+        [named(name, what), f"× {x:.2f}" if x is not None else "", f"{so_far:.2f}×"] for name, x, so_far, what in causes
     ]
     columns = [("cause", "what it is"), ("factor", "above 1 is a gain"), ("speed-up", "up to here")]
     return [

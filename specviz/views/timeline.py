@@ -7,17 +7,25 @@ the same token and time 0. A phase is told by colour, pattern and letter; every 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from itertools import accumulate
+from math import floor, log10
 from statistics import median
 
 from specviz.trace import StepRecord, Trace
-from specviz.views.study import Html, counted, ms, part, room, says
+from specviz.views.markup import Html, tag
+from specviz.views.study import counted, ms, part, room, says
 
 WINDOW = 60
 """Steps shown at once: a strip of some 3 seconds of the default pair, and never more elements than a page bears."""
 STEP_PX = 58
 LETTER_PX = 13
+TICK_PX = 90
+MOST_PX = 20_000
+"""Width of the strip at most, so that one step of a day beside steps of a millisecond makes no axis of gigabytes."""
+MOST_ALONE = 1000
+"""Bars of the target alone that are drawn at most."""
+LEAST_S = 1e-9
+"""Steps that together took less carry no times: no clock here is finer."""
 EMPTY = "No step has been made yet; press Play or Step, or choose a recording under Runs."
 LEGEND = (
     ("draft", "D", "the draft proposes"),
@@ -46,27 +54,21 @@ def study(trace: Trace, first: int = 1) -> Html:
     first = min(max(1, first), len(trace.steps))
     steps = trace.steps[first - 1 : first - 1 + WINDOW]
     whole = sum(step.step_s for step in steps)
-    if whole <= 0:
+    if whole < LEAST_S:
         return room(part(title, says("These steps carry no times, so there is nothing to draw.")))
     usual = median(step.step_s for step in steps) or whole / len(steps)
-    px = STEP_PX / usual
+    px = min(STEP_PX / max(usual, LEAST_S), MOST_PX / whole)
     alone = _alone(trace, steps[0].start, whole)
-    lanes = [("run", _bars(steps)), *([("target alone", alone)] if alone else [])]
     last = first + len(steps) - 1
-    strips = "".join(
-        f'<div class="sv-lane-name">{name}</div><div class="sv-lane" role="img" aria-label="{escape(_lane(name, bars))}">'
-        f"{''.join(_bar(bar, px) for bar in bars)}</div>"
-        for name, bars in lanes
-    )
+    lanes = [("run", _bars(steps)), *([("target alone", alone)] if alone else [])]
+    strips = [piece for name, bars in lanes for piece in _lane(name, bars, px)]
+    inside = tag("div", *strips, *_axis(whole, px), cls="sv-lanes", style=f"width:{whole * px + 24:.0f}px")
     label = f"Time of steps {first} to {last}, in milliseconds"
     return room(
         part(
             title,
             says(_sentence(trace, steps, first, whole, len(alone))),
-            Html(
-                f'<div class="sv-timeline" tabindex="0" role="region" aria-label="{label}">'
-                f'<div class="sv-lanes" style="width:{whole * px + 24:.0f}px">{strips}{_axis(whole, px)}</div></div>'
-            ),
+            tag("div", inside, cls="sv-timeline", tabindex=0, role="region", aria_label=label),
             _legend(bool(alone)),
         )
     )
@@ -106,27 +108,31 @@ def _alone(trace: Trace, start: int, whole: float) -> list[Bar]:
     ]
 
 
-def _bar(bar: Bar, px: float) -> str:
+def _lane(name: str, bars: list[Bar], px: float) -> tuple[Html, Html]:
+    """Name and strip of one lane."""
+    kinds = {kind: sum(bar.length for bar in bars if bar.kind == kind) for kind, _, _ in LEGEND}
+    words = f"{name}: " + ", ".join(f"{kind} {ms(seconds)}" for kind, seconds in kinds.items() if seconds)
+    strip = tag("div", *(_bar(bar, px) for bar in bars[:MOST_ALONE]), cls="sv-lane", role="img", aria_label=words)
+    return tag("div", name, cls="sv-lane-name"), strip
+
+
+def _bar(bar: Bar, px: float) -> Html:
     width = bar.length * px
     letter = bar.letter if width >= LETTER_PX * max(1, len(bar.letter) * 0.7) else ""
-    return (
-        f'<i class="sv-time sv-time-{bar.kind}" style="left:{bar.start * px:.1f}px;width:{max(width - 1, 0.5):.1f}px" '
-        f'title="{escape(bar.says)}">{letter}</i>'
-    )
+    place = f"left:{bar.start * px:.1f}px;width:{max(width - 1, 0.5):.1f}px"
+    return tag("i", letter, cls=f"sv-time sv-time-{bar.kind}", style=place, title=bar.says)
 
 
-def _axis(whole: float, px: float) -> str:
-    step = next(s for m in range(-6, 9) for n in (1, 2, 5) for s in [n * 10.0**m] if s * px >= 90)
-    ticks = "".join(
-        f'<span style="left:{n * step * px:.1f}px">{1000 * n * step:,.10g}{" ms" if n == 0 else ""}</span>'
+def _axis(whole: float, px: float) -> tuple[Html, Html]:
+    """A round number of milliseconds at least every `TICK_PX` pixels."""
+    least = TICK_PX / px
+    power = 10.0 ** floor(log10(least))
+    step = next(n * power for n in (1, 2, 5, 10) if n * power >= least * (1 - 1e-9))
+    ticks = [
+        tag("span", f"{1000 * n * step:,.10g}{' ms' if n == 0 else ''}", style=f"left:{n * step * px:.1f}px")
         for n in range(int(whole / step) + 1)
-    )
-    return f'<div class="sv-lane-name">ms</div><div class="sv-ticks" aria-hidden="true">{ticks}</div>'
-
-
-def _lane(name: str, bars: list[Bar]) -> str:
-    kinds = {kind: sum(bar.length for bar in bars if bar.kind == kind) for kind, _, _ in LEGEND}
-    return f"{name}: " + ", ".join(f"{kind} {ms(seconds)}" for kind, seconds in kinds.items() if seconds)
+    ]
+    return tag("div", "ms", cls="sv-lane-name"), tag("div", *ticks, cls="sv-ticks", aria_hidden="true")
 
 
 def _sentence(trace: Trace, steps: tuple[StepRecord, ...], first: int, whole: float, alone: int) -> str:
@@ -141,12 +147,13 @@ def _sentence(trace: Trace, steps: tuple[StepRecord, ...], first: int, whole: fl
         )
     short = len(trace.baseline.step_s) <= steps[0].start + alone
     ended = ", all that was measured of it" if short else ""
-    return f"{told}; the target alone made {counted(alone, 'token')} in that time{ended}."
+    cut = f" The first {MOST_ALONE:,} of them are drawn." if alone > MOST_ALONE else ""
+    return f"{told}; the target alone made {counted(alone, 'token')} in that time{ended}.{cut}"
 
 
 def _legend(alone: bool) -> Html:
     shown = [entry for entry in LEGEND if alone or entry[0] != "alone"]
-    items = "".join(
-        f'<li><i class="sv-time sv-time-{kind}">{letter}</i> {kind}: {about}</li>' for kind, letter, about in shown
-    )
-    return Html(f'<ul class="sv-time-legend">{items}</ul>')
+    items = [
+        tag("li", tag("i", letter, cls=f"sv-time sv-time-{kind}"), f" {kind}: {about}") for kind, letter, about in shown
+    ]
+    return tag("ul", *items, cls="sv-time-legend")

@@ -34,6 +34,7 @@ def wait_drawn(visit):
 
 
 def test_the_recorded_run_is_explained_before_anything_is_pressed(visit):
+    visit.until("() => window.Plotly")
     version = visit.page.evaluate("() => window.Plotly.version")
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-found", "the target alone:")

@@ -1,54 +1,86 @@
-"""When the app is full: whoever has no room is told so at once, the page still loads, and who got in is served."""
+"""When calls fill their places: one more is told so in a sentence, and the page goes on as if there were none."""
 
 import json
 import threading
-import time
 
 import httpx
 import pytest
 
-from specviz.ui import app
+from specviz.ui import api, app
+from specviz.ui.visitors import MAX_VISITORS
 from tests.ui import browser
+from tests.ui.browser import Visit
+from tests.ui.test_page import chromium, desk  # noqa: F401
 
-BUSY = {"prompt": "hi", "max_new_tokens": 3, "with_trace": False}
+HELD = {"prompt": "hi", "max_new_tokens": 3, "with_trace": False, "target": "held"}
 
 
 @pytest.fixture
 def full(monkeypatch):
-    """An app with room for one run and one more in the queue, whose models come when the event is set."""
+    """An app with room for one call and one that waits; the model "held" comes when the event is set."""
     gate = threading.Event()
     pair = browser.default_pair()
 
     def load(target, draft, dtype="auto", progress=None):
-        gate.wait(60)
+        if target == "held":
+            gate.wait(60)
         return pair
 
-    monkeypatch.setattr(app, "ACTIVE_RUNS", 1)
-    monkeypatch.setattr(app, "QUEUE", 1)
+    monkeypatch.setattr(api, "API_RUNS", 1)
+    monkeypatch.setattr(api, "API_WAITING", 1)
     monkeypatch.setattr(browser, "load", load)
     demo, address = browser.launch()
-    yield f"{address}gradio_api/call", address, gate
+    yield address, gate, demo
     gate.set()
     demo.close()
 
 
-def test_beyond_its_bound_the_queue_says_that_it_is_full(full):
-    url, address, gate = full
+def ask(address):
+    answer = httpx.post(f"{address}gradio_api/call/v2/run_trace", json=HELD, timeout=20)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["event_id"]
 
-    def ask():
-        return httpx.post(f"{url}/v2/run_trace", json=BUSY, timeout=20)
 
-    running = ask().json()["event_id"]
-    # the first one leaves the queue for its place among the active ones within a moment
-    for _ in range(200):
-        if (waiting := ask()).status_code == 200:
-            break
-        time.sleep(0.05)
-    refused = ask()
-    assert waiting.status_code == 200 and refused.status_code == 503 and "Queue is full" in refused.text
-    assert httpx.get(address, timeout=20).status_code == 200
+def answer_of(address, event):
+    """Kind and data of the last event."""
+    told = httpx.get(f"{address}gradio_api/call/run_trace/{event}", timeout=60).text
+    kind, data = told.strip().split("\n")[-2:]
+    return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+def test_calls_that_nobody_reads_keep_no_visitor_waiting(full, desk):  # noqa: F811
+    address, gate, _ = full
+    first, second = ask(address), ask(address)
+    for _ in range(40):  # as many as the page has places, and more: all but two are turned away
+        third = ask(address)
+    kind, told = answer_of(address, third)
+    assert (kind, told["error"]) == ("error", api.BUSY)
+    visit = Visit(desk.new_page(), address)
+    visit.press("play")
+    visit.wait_state("Finished")
+    visit.page.close()
     gate.set()
-    for event in (running, waiting.json()["event_id"]):
-        kind, told = httpx.get(f"{url}/run_trace/{event}", timeout=60).text.strip().split("\n")[-2:]
-        assert kind == "event: complete"
-        assert json.loads(json.loads(told.removeprefix("data: "))[0])["summary"]["tokens"] == 3
+    for event in (first, second):
+        kind, told = answer_of(address, event)
+        assert kind == "complete" and json.loads(told[0])["summary"]["tokens"] == 3
+
+
+def test_whoever_waits_too_long_is_told_so(full, monkeypatch):
+    monkeypatch.setattr(api, "WAIT_S", 0.2)
+    address, _, _ = full
+    ask(address)
+    kind, told = answer_of(address, ask(address))
+    assert (kind, told["error"]) == ("error", api.BUSY)
+
+
+def test_sessions_are_few_and_whoever_stays_is_kept_while_others_pass(full):
+    _, _, demo = full
+    holder = demo.app.state_holder
+    stays = holder["stays"]
+    for passing in range(50):  # each with a tab and a call, which has a session of its own
+        _ = holder[f"tab {passing}"], holder[f"call {passing}"]
+    assert holder["stays"] is stays
+    for passing in range(2 * app.SESSIONS):
+        _ = holder[f"more {passing}"]
+    assert len(holder.session_data) == app.SESSIONS <= 8 * MAX_VISITORS
+    assert "stays" not in holder

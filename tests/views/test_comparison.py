@@ -39,7 +39,7 @@ def compared(*lanes):
 
 def marked(html):
     """Name, word and reason of each row that is marked."""
-    rows = re.findall(r'<tr class=sv-fastest><th scope="row">([^<]+?) <b(?: title="([^"]*)")?>([^<]+)</b>', html)
+    rows = re.findall(r'<tr class="sv-fastest"><th scope="row">([^<]+?) <b(?: title="([^"]*)")?>([^<]+)</b>', html)
     return [(name, word, why) for name, why, word in rows]
 
 

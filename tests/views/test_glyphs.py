@@ -4,6 +4,7 @@ import pytest
 
 from specviz.models.text import _bytes_shown
 from specviz.views.glyphs import breaks, named, shown, together
+from tests.views import js
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,14 @@ from specviz.views.glyphs import breaks, named, shown, together
         ("\r\n", "⟨U+000D⟩⏎"),
         ("\u200b", "⟨U+200B⟩"),
         ("\u00a0x", "⟨U+00A0⟩x"),
+        ("\u3164", "⟨U+3164⟩"),
+        ("\u2800\u2800", "⟨U+2800⟩⟨U+2800⟩"),
+        ("\uffa0\u115f", "⟨U+FFA0⟩⟨U+115F⟩"),
+        ("a\ufe0f", "a⟨U+FE0F⟩"),
+        ("\ufe0f", "⟨U+FE0F⟩"),
+        ("❤\ufe0f", "❤\ufe0f"),
+        ("❤\ufe0f\U000e0141", "❤\ufe0f⟨U+E0141⟩"),
+        ("\u2800\ufe0f", "⟨U+2800⟩⟨U+FE0F⟩"),
         ("\u202e", "⟨U+202E⟩"),
         ("\x00", "⟨U+0000⟩"),
         ("\ue000", "⟨U+E000⟩"),
@@ -79,3 +88,13 @@ def test_any_text_cut_anywhere_is_read_whole_again():
             found = together(parts)
             # only what no neighbour in the row completes stays bytes
             assert "".join(found).replace("‿", "") == text or any("⟨" not in part for part in parts)
+
+
+def test_what_unicode_calls_ignorable_is_never_shown_as_itself():
+    found = js.run(
+        [],
+        "[...Array(0x110000).keys()].filter((c) => /^\\p{Default_Ignorable_Code_Point}$/u.test(String.fromCodePoint(c)))",
+    )
+    assert len(found) > 4000
+    for code in found:
+        assert shown("a" + chr(code)) == f"a⟨U+{code:04X}⟩"

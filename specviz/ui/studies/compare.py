@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.ui.comparing import CHOICES, USUAL, Comparing
+from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import Desk
 from specviz.views import page
 
@@ -26,8 +27,8 @@ def add(desk: Desk) -> None:
         with gr.Row(elem_classes="sv-study-row"):
             go = gr.Button("Compare", elem_id="sv-compare-go", scale=0)
             stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
-            says = gr.Markdown("", elem_id="sv-compare-says")
-        compared = gr.HTML("", elem_id="sv-compared", padding=False)
+            says = Piece("", elem_id="sv-compare-says", padding=False)
+        compared = Piece("", elem_id="sv-compared", padding=False)
         raced = gr.HTML(
             "",
             html_template=page.RACE_TEMPLATE,

@@ -5,7 +5,7 @@ screen whenever it is opened, whenever that run comes to rest, and when asked::
 
     with gr.Accordion("Where the time went", open=False) as unfolded:
         again = gr.Button("Look again")
-        drawn = gr.HTML("")
+        drawn = Piece("")
     desk.looks(unfolded, again, lambda trace: views.timeline.html(trace), drawn)
 """
 
@@ -90,7 +90,7 @@ class Desk:
         self, unfolded: gr.Accordion, again: gr.Button, draw: Callable[[Trace], Any], outputs: Any, say: Any = None
     ) -> None:
         """Call `draw` with the run on screen when the study is unfolded, when a run comes to rest meanwhile, and on
-        `again`. `draw` returns values for `outputs` (one, or a list of them); what is wrong is told as Markdown in the
+        `again`. `draw` returns values for `outputs` (one, or a list of them); what is wrong is told as text in the
         first of `outputs`, or in `say` where that is given."""
         told = [outputs] if not isinstance(outputs, list) else outputs
         told = told if say is None else [say, *told]

@@ -15,6 +15,7 @@ from specviz.models.pair import Pair
 from specviz.settings import SpecvizError
 from specviz.trace import Trace
 from specviz.ui.measuring import Measuring
+from specviz.ui.piece import Piece
 from specviz.ui.shelf import Shelf
 from specviz.ui.studies.desk import Desk
 from specviz.views import every_k as view
@@ -28,7 +29,7 @@ def add(desk: Desk) -> None:
     with gr.Accordion("Every K from this one run", open=False, elem_id="sv-every-k") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-every-k-again", size="sm", scale=0, min_width=90)
-        drawn = gr.HTML("", elem_id="sv-every-k-table", padding=False)
+        drawn = Piece("", elem_id="sv-every-k-table", padding=False)
     desk.looks(unfolded, again, lambda trace: look(trace, desk.measuring), drawn)
 
 

@@ -11,6 +11,7 @@ from specviz.settings import SpecvizError
 from specviz.trace import Trace
 from specviz.ui import metering
 from specviz.ui.metering import NAMES, RUNS, SEED, USUAL
+from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views.lossless import words
 from specviz.whole_runs import STRATEGIES
@@ -45,13 +46,13 @@ def add(desk: Desk) -> None:
             info="Two are right. The others change the output, on purpose or by a classic mistake, and must be caught.",
             elem_id="sv-lossless-rules",
         )
-        where = gr.HTML("", elem_id="sv-lossless-where", padding=False)
+        where = Piece("", elem_id="sv-lossless-where", padding=False)
         with gr.Row(elem_classes="sv-study-row"):
             go = gr.Button("Replay this place", variant="primary", elem_id="sv-lossless-go", scale=0, min_width=210)
             halt = gr.Button("Stop", elem_id="sv-lossless-halt", scale=0)
             again = gr.Button("Find a telling place", elem_id="sv-lossless-find", scale=0, min_width=210)
-            says = gr.Markdown("", elem_id="sv-lossless-says")
-        seen = gr.HTML("", elem_id="sv-lossless-seen", padding=False)
+            says = Piece("", elem_id="sv-lossless-says", padding=False)
+        seen = Piece("", elem_id="sv-lossless-seen", padding=False)
         gr.Markdown(WHOLE)
         with gr.Row():
             strategy = gr.Dropdown(
@@ -70,8 +71,8 @@ def add(desk: Desk) -> None:
         with gr.Row(elem_classes="sv-study-row"):
             check = gr.Button("Check whole runs", elem_id="sv-whole-go", scale=0, min_width=210)
             end = gr.Button("Stop", elem_id="sv-whole-halt", scale=0)
-            tells = gr.Markdown("", elem_id="sv-whole-says")
-        found = gr.HTML("", elem_id="sv-whole-seen", padding=False)
+            tells = Piece("", elem_id="sv-whole-says", padding=False)
+        found = Piece("", elem_id="sv-whole-seen", padding=False)
 
     def find(trace: Trace) -> list[Any]:
         number, which = metering.telling(trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
+from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import Desk
 from specviz.views import numbers
 
@@ -13,6 +14,6 @@ def add(desk: Desk) -> None:
     with gr.Accordion("What the numbers mean", open=False, elem_id="sv-numbers") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-numbers-again", size="sm", scale=0, min_width=90)
-            say = gr.Markdown("", elem_id="sv-numbers-says")
-        drawn = gr.HTML("", elem_id="sv-numbers-drawn", padding=False)
+            say = Piece("", elem_id="sv-numbers-says", padding=False)
+        drawn = Piece("", elem_id="sv-numbers-drawn", padding=False)
     desk.looks(unfolded, again, numbers.study, drawn, say)

@@ -12,6 +12,7 @@ from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace, Point
 from specviz.metrics.theory import VerifyCost, interpolated
 from specviz.settings import SpecvizError
+from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
 from specviz.views.study import changed, counted
@@ -32,9 +33,9 @@ def add(desk: Desk) -> None:
             again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0, min_width=90)
             measure = gr.Button("Measure costs here", elem_id="sv-why-measure", size="sm", scale=0, min_width=90)
             stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
-            say = gr.Markdown("", elem_id="sv-why-says")
-        found = gr.HTML("", elem_id="sv-why-found", padding=False)
-        warned = gr.HTML("", elem_id="sv-why-warned", padding=False)
+            say = Piece("", elem_id="sv-why-says", padding=False)
+        found = Piece("", elem_id="sv-why-found", padding=False)
+        warned = Piece("", elem_id="sv-why-warned", padding=False)
         curve = gr.HTML(
             "",
             html_template=page.PICTURE_TEMPLATE,
@@ -43,7 +44,7 @@ def add(desk: Desk) -> None:
             elem_id="sv-why-curve",
             padding=False,
         )
-        verdict = gr.HTML("", elem_id="sv-why-verdict", padding=False)
+        verdict = Piece("", elem_id="sv-why-verdict", padding=False)
         with gr.Row():
             sliders = [
                 gr.Slider(
@@ -69,8 +70,8 @@ def add(desk: Desk) -> None:
                 )
             ]
         back = gr.Button("The run's own values", elem_id="sv-why-back", size="sm")
-        explained = gr.HTML("", elem_id="sv-why-explained", padding=False)
-        strip = gr.HTML("", elem_id="sv-why-strip", padding=False)
+        explained = Piece("", elem_id="sv-why-explained", padding=False)
+        strip = Piece("", elem_id="sv-why-strip", padding=False)
         with gr.Row():
             first = gr.Number(
                 1,

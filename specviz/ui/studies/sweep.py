@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.ui.comparing import CHOICES
+from specviz.ui.piece import Piece
 from specviz.ui.presets import PRESETS
 from specviz.ui.studies.desk import Desk
 from specviz.ui.sweeping import OWN, Choice, Sweeping
@@ -50,8 +51,8 @@ def add(desk: Desk) -> None:
             go = gr.Button("Sweep", elem_id="sv-sweep-go", scale=0)
             stop = gr.Button("Stop", elem_id="sv-sweep-stop", scale=0)
             forget = gr.Button("Forget results", elem_id="sv-sweep-forget", scale=0)
-            plan = gr.Markdown("", elem_id="sv-sweep-plan")
-        progress = gr.HTML("", elem_id="sv-sweep-progress", padding=False)
+            plan = Piece("", elem_id="sv-sweep-plan", padding=False)
+        progress = Piece("", elem_id="sv-sweep-progress", padding=False)
         pictures = gr.HTML(
             "",
             html_template=page.SWEEP_TEMPLATE,
@@ -60,7 +61,7 @@ def add(desk: Desk) -> None:
             elem_id="sv-sweep-pictures",
             padding=False,
         )
-        table = gr.HTML("", elem_id="sv-sweep-table", padding=False)
+        table = Piece("", elem_id="sv-sweep-table", padding=False)
     chosen: list[Any] = [strategies, ks, temperatures, prompts, tokens]
 
     def sweep(request: gr.Request, *raw: Any) -> Iterator[tuple[str, str, str]]:

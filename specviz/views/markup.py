@@ -1,0 +1,47 @@
+"""The one place where text becomes HTML: a builder of elements that escapes every text put into it.
+
+All strings of traces, links, models and files are plain text. Only an `Html` is markup, and only `tag` and `joined` make
+one, so a string that nobody escaped shows as it was written.
+
+Example: ``tag("p", "a < b", tag("b", "!"), cls="note")`` is ``<p class="note">a &lt; b<b>!</b></p>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+GAP = "–"
+"""Stands where nothing was measured or there is nothing to divide by."""
+_VOID = ("br",)
+
+
+class Html(str):
+    """A piece of page whose text is escaped already; adding or formatting strings gives a plain `str` again."""
+
+    __slots__ = ()
+
+
+NOTHING = Html("")
+
+
+def html(value: object) -> Html:
+    """`value` as a piece of page: an `Html` as it is, None as a gap, all else as text."""
+    if isinstance(value, Html):
+        return value
+    return Html(GAP if value is None else escape(str(value)))
+
+
+def tag(name: str, *inside: object, **attributes: object) -> Html:
+    """An element of HTML or SVG. `attributes`: ``cls`` is class, ``_`` stands for ``-``; one that is None is left out."""
+    given = "".join(f' {_attribute(key)}="{escape(str(x))}"' for key, x in attributes.items() if x is not None)
+    return Html(f"<{name}{given}>" if name in _VOID else f"<{name}{given}>{joined(inside)}</{name}>")
+
+
+def joined(parts: Iterable[object]) -> Html:
+    """Several pieces in a row."""
+    return Html("".join(map(html, parts)))
+
+
+def _attribute(key: str) -> str:
+    return "class" if key == "cls" else key.replace("_", "-")
