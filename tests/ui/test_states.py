@@ -279,7 +279,7 @@ def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):
     goes_on = "The token limit was reached. The limit was raised: Play and Step go on with this run."
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", goes_on)
     visit.press("play")
-    visit.until("() => document.querySelector('.sv-headline').textContent.startsWith('20 tokens')")
+    visit.until("() => document.querySelector('.sv-headline').textContent.includes(' 20 tokens in ')")
     visit.wait_state("Finished")
     assert visit.output()[: len(before)] == before and visit.say() == "the token limit was reached"
 
