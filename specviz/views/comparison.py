@@ -164,7 +164,7 @@ def strip(name: str, trace: Trace, alone: str) -> str:
     )
     return (
         f'<div class="sv-strip-name">{escape(name)} <small>{counted(passes, "pass", "passes")}</small></div>'
-        f'<div class="sv-strip" role="img" aria-label="{escape(says)}: {escape(counts)}">{cells}</div>'
+        f'<div class="sv-strip" translate="no" role="img" aria-label="{escape(says)}: {escape(counts)}">{cells}</div>'
     )
 
 

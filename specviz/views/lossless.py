@@ -113,7 +113,7 @@ def _row(text: str, asked: float, came: float, top: float, plain: bool = False) 
         for key, share in (("p", asked), ("o", came))
     )
     return (
-        f'<tr><th scope="row"><bdi>{name}</bdi></th><td class="sv-lo-bars">{bars}</td>'
+        f'<tr><th scope="row"><bdi translate="no">{name}</bdi></th><td class="sv-lo-bars">{bars}</td>'
         f"<td>{_share(asked)}</td><td>{_share(came)}</td></tr>"
     )
 

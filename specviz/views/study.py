@@ -111,7 +111,7 @@ def token(text: str, fate: Fate) -> Html:
     """A token in the look of its fate, word included for those who cannot see the look."""
     look = FATES[fate]
     return Html(
-        f'<span class="sv-chip sv-{LETTERS[fate]}" title="{look.word}">{escape(shown(text)) or "⟨no text⟩"}'
+        f'<span class="sv-chip sv-{LETTERS[fate]}" translate="no" title="{look.word}">{escape(shown(text)) or "⟨no text⟩"}'
         f'<span class="sv-sr"> {look.word}</span></span>'
     )
 
