@@ -16,11 +16,12 @@ LAID_OUT = """() => {
     const shown = (node) => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().width > 1;
     const box = (node) => node.getBoundingClientRect(), all = (what) => [...document.querySelectorAll(what)].filter(shown);
     const blocks = all('.sv-headline, .sv-ribbon, .sv-card-head, .sv-lanes, .sv-place, .sv-chart');
+    const crossed = (a, b) => (over(box(a), box(b)) ? [a.className + ' ' + b.className] : []);
     const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
     const ribbon = document.querySelector('.sv-ribbon');
     return {
         controls: all('button:not(.sv-pick), input, textarea, footer, #sv-side, #sv-transport').map((n) => n.className || n.id),
-        over: blocks.flatMap((a, i) => blocks.slice(i + 1).filter((b) => over(box(a), box(b))).map((b) => a.className + ' ' + b.className)),
+        over: blocks.flatMap((a, i) => blocks.slice(i + 1).flatMap((b) => crossed(a, b))),
         beyond: blocks.filter((n) => box(n).right > innerWidth + 1 || box(n).left < -1).map((n) => n.className),
         titles: all('.sv-chart-name').map((n) => n.textContent),
         drawn: all('.sv-plot').filter((n) => n.querySelectorAll('.trace, .point').length).length,
