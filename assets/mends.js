@@ -98,7 +98,10 @@ function mendLists() {
 // What is typed is the visitor's own, and names of models are names: a browser's translator leaves both alone.
 function mendTranslation() {
   const boxes = ['#sv-prompt textarea', '#sv-stop textarea', ...MODEL_MENUS.split(', ').map((menu) => menu + ' input')];
-  for (const box of document.querySelectorAll(boxes)) asIs(box);
+  const side = document.getElementById('sv-side'), find = () => { for (const box of document.querySelectorAll(boxes)) asIs(box); };
+  find();
+  // what is folded is made when it is first opened
+  if (side) new MutationObserver(find).observe(side, { subtree: true, childList: true });
 }
 
 // A control's note stands beside it, wherever its column is scrolled to; it goes by Escape, until focus or pointer come to that control again. A menu's list goes first.
