@@ -276,4 +276,6 @@ def _shares(name: str, lines: Sequence[tuple[Line, float]], whole: float) -> Htm
         for line, part_ in there
     )
     words = html(f"{name}: " + ", ".join(f"{line.word} {part_:.0%}" for line, part_ in there))
-    return Html(f'<div class="sv-share"><span>{name}</span><div role="img" translate="no" aria-label="{words}">{cut}</div></div>')
+    return Html(
+        f'<div class="sv-share"><span>{name}</span><div role="img" translate="no" aria-label="{words}">{cut}</div></div>'
+    )

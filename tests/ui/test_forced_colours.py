@@ -6,14 +6,18 @@ import pytest
 
 from tests.ui.actions import SCREEN
 
-# Whether something is drawn inside of each element: pixels of more than one colour.
-BORDERS = """(what) => [...document.querySelectorAll(what)].filter((n) => n.checkVisibility() && n.offsetWidth)
-    .filter((n) => { const s = getComputedStyle(n);
-        return parseFloat(s.borderTopWidth) < 1 || s.borderTopStyle === 'none' || s.borderTopColor === 'rgba(0, 0, 0, 0)'; })
-    .map((n) => n.id || n.className)"""
-BACKGROUNDS = """(what) => [...document.querySelectorAll(what)].filter((n) => n.checkVisibility() && n.getBoundingClientRect().width >= 1)
-    .map((n) => [n.className, getComputedStyle(n).backgroundColor, getComputedStyle(n).borderTopColor, getComputedStyle(document.body).backgroundColor])
-    .filter(([, own, edge, page]) => [page, 'rgba(0, 0, 0, 0)'].includes(own) && [page, 'rgba(0, 0, 0, 0)'].includes(edge))"""
+# Which of these have no border to be seen.
+BORDERS = """(what) => [...document.querySelectorAll(what)].filter((n) => n.checkVisibility() && n.offsetWidth).filter((n) => {
+    const s = getComputedStyle(n);
+    return parseFloat(s.borderTopWidth) < 1 || s.borderTopStyle === 'none' || s.borderTopColor === 'rgba(0, 0, 0, 0)';
+}).map((n) => n.id || n.className)"""
+# Which of these have neither a background nor a border that differs from the page.
+BACKGROUNDS = """(what) => {
+    const page = getComputedStyle(document.body).backgroundColor, none = [page, 'rgba(0, 0, 0, 0)'];
+    return [...document.querySelectorAll(what)].filter((n) => n.checkVisibility() && n.getBoundingClientRect().width >= 1)
+        .map((n) => [n.className, getComputedStyle(n)])
+        .filter(([, s]) => none.includes(s.backgroundColor) && none.includes(s.borderTopColor)).map(([name]) => name);
+}"""
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -70,7 +74,7 @@ def test_the_prompt_has_no_sign_of_a_fate_and_the_draft_is_parted_from_the_rest(
     assert forced.page.evaluate(under, ".sv-ribbon .sv-p") == "none"
     assert forced.page.evaluate(under, ".sv-ribbon .sv-a") == "solid"
     edge = forced.page.evaluate(
-        "() => { const s = getComputedStyle(document.querySelector('td.sv-extra')); return [s.borderLeftStyle, s.borderLeftWidth]; }"
+        "() => (({ borderLeftStyle: a, borderLeftWidth: b }) => [a, b])(getComputedStyle(document.querySelector('td.sv-extra')))"
     )
     assert edge == ["solid", "2px"]
 

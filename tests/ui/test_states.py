@@ -69,7 +69,10 @@ def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):
 def test_the_headline_keeps_its_height_and_its_four_tiles(chromium, open_tab, width):
     context = chromium.new_context(viewport={"width": width, "height": 900})
     visit = open_tab(context, "?max_new_tokens=40")
-    tops = "() => [...document.querySelectorAll('.sv-figure, .sv-ribbon')].map((n) => [n.offsetLeft, n.offsetTop + n.offsetParent.offsetTop].join())"
+    tops = """() => [...document.querySelectorAll('.sv-figure, .sv-ribbon')].map((n) => {
+        const box = n.getBoundingClientRect(), line = document.querySelector('.sv-status').getBoundingClientRect();
+        return [box.left, box.top - line.bottom].map(Math.round).join();
+    })"""
     names = visit.page.locator(".sv-figure-name").all_text_contents()
     assert names == ["Speed-up", "Accepted α", "Tokens per target pass τ", "Time per token"]
     at_end = visit.page.evaluate(tops)
