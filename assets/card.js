@@ -3,9 +3,11 @@
 // tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
 // there. Drawn for the last step on screen only.
 
-// In widths of the type: names of the rows, the result (card.css), and the least and most for one drafted token; on a
-// phone three closer ones say more than two.
-const NAMES = 4.4, RESULT = 6.6, NARROW = 6, CLOSE = 5.25, WIDE = 9;
+// In widths of the type: names of the rows (card.css), the result, the result on a phone, and the least and most for one
+// drafted token; on a phone three closer ones say more than two.
+const NAMES = 4.4, RESULT = 8, SHORT = 6, NARROW = 6, CLOSE = 5.25, WIDE = 9;
+// Letters of a token that fit into such a column at full size; a longer one is set smaller, and wraps where it must.
+const ROOMY = 7;
 
 function makeCard(host, store, ask, busy) {
   const card = el('section', 'sv-card');
@@ -44,7 +46,8 @@ function makeCard(host, store, ask, busy) {
   function head(token, j) {
     const letter = token[FATE], node = button('sv-chip sv-pick sv-' + (letter === 'b' && step.k === 0 ? 't' : letter), token[SHOWN],
       token[SHOWN] + ', ' + fateWord(letter, step.k) + ': show its place', () => choose(j));
-    node.dir = 'auto';
+    asIs(node).dir = 'auto';
+    node.classList.toggle('sv-long', letters(token[SHOWN]) > ROOMY);
     node._tip = () => tip(j);
     heads.push([j, node]);
     return node;
@@ -54,15 +57,17 @@ function makeCard(host, store, ask, busy) {
   // the box or its type changes, not for every step.
   function fit(count) {
     room ||= { wide: scroll.clientWidth, size: parseFloat(getComputedStyle(scroll).fontSize) || 13 };
-    const { wide, size } = room, before = NAMES * size, after = RESULT * size, free = wide - before - after;
+    const { wide, size } = room, before = NAMES * size, after = (wide < 400 ? SHORT : RESULT) * size, free = wide - before - after;
     const most = Math.max(1, Math.floor(free / ((wide < 400 ? CLOSE : NARROW) * size))), column = Math.min(WIDE * size, free / Math.min(most, count || 1));
     scroll.style.setProperty('--sv-column', column + 'px');
+    scroll.style.setProperty('--sv-result', after + 'px');
     const starts = Array.from({ length: count }, (_, i) => before + i * column);
     sides.set(count > most ? { starts, ends: starts.map((x) => x + column), before, after } : null);
   }
 
   function row(table, name, explain, order, known, contents, last, cls) {
     const tr = el('tr', cls), th = el('th', '', name);
+    if (name.length === 1) asIs(th); // q and p are symbols
     th.scope = 'row';
     th.tabIndex = 0;
     th._tip = () => [name, explain];
@@ -81,6 +86,14 @@ function makeCard(host, store, ask, busy) {
   }
 
   const text = (s, cls) => el('span', cls || '', s);
+  const figure = (s, cls) => asIs(text(s, cls));
+
+  // A formula breaks before its sign and never inside a number: a cut digit would be another number.
+  function formula(s) {
+    const node = figure('', 'sv-muted');
+    s.split(/(?=[÷≥])/).forEach((part, i) => node.append(...(i ? [el('wbr')] : []), part));
+    return node;
+  }
 
   function coin(token) {
     if (!some(token[COIN]) || !some(token[ACCEPT]) || !'ar'.includes(token[FATE])) return text('–', 'sv-muted');
@@ -89,7 +102,7 @@ function makeCard(host, store, ask, busy) {
     fill.style.width = 100 * token[ACCEPT] + '%';
     dot.style.left = 100 * token[COIN] + '%';
     bar.setAttribute('aria-hidden', 'true');
-    return add(el('span'), add(bar, fill, dot), text(c + (kept ? ' < ' : ' ≥ ') + a, 'sv-coin-text'));
+    return add(el('span'), add(bar, fill, dot), figure(c + (kept ? ' < ' : ' ≥ ') + a, 'sv-coin-text'));
   }
 
   function verdict(token) {
@@ -110,17 +123,16 @@ function makeCard(host, store, ask, busy) {
     ex && head(ex, -1), 'sv-lane-draft');
     if (tok.length) {
       lane('q', 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
-        'draft', (t) => text(prob(t[Q])), ex && text('–', 'sv-muted'), 'sv-lane-q');
+        'draft', (t) => figure(prob(t[Q])), ex && text('–', 'sv-muted'), 'sv-lane-q');
     }
-    lane('p', 'The chance the target gives this token, after temperature and filters.', 'score', (t) => text(prob(t[P])),
-      ex && text(prob(ex[P])), 'sv-lane-p');
+    lane('p', 'The chance the target gives this token, after temperature and filters.', 'score', (t) => figure(prob(t[P])),
+      ex && figure(prob(ex[P])), 'sv-lane-p');
     if (tok.length) {
       lane('accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.', 'score', (t) => {
-        const formula = acceptFormula(t, step);
-        return some(t[ACCEPT]) ? add(el('span', 'sv-two'), text(prob(t[ACCEPT]), 'sv-strong'), text(formula, 'sv-muted')) : text('–', 'sv-muted');
+        return some(t[ACCEPT]) ? add(el('span', 'sv-two'), figure(prob(t[ACCEPT]), 'sv-strong'), formula(acceptFormula(t, step))) : text('–', 'sv-muted');
       }, ex && text(ex[FATE] === 's' ? 'correction' : 'extra', 'sv-muted'));
       lane('coin', 'A number between 0 and 1, drawn once for this place. Below the threshold the token is kept.', 'verdict',
-        coin, ex && text(some(ex[COIN]) ? prob(ex[COIN]) : '–', 'sv-muted'));
+        coin, ex && figure(some(ex[COIN]) ? prob(ex[COIN]) : '–', 'sv-muted'));
     }
     lane('fate', 'What became of the token.', 'verdict', verdict, ex && verdict(ex), 'sv-lane-fate');
     scroll.replaceChildren(table);

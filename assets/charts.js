@@ -12,6 +12,8 @@ const AXES = {
 const AT_ONCE = 30, LEAST = 200, ROUND = 1200, DUTY = 30;
 // What lies beside the plot in a chart's width (the margins of figures/base.py, a little more for long numbers).
 const SIDES = 56;
+// Size of a chart on paper, in CSS pixels: two beside each other upright, three across (print.css).
+const PAPER = { autosize: false, width: 310, height: 180 };
 
 // How long the next filling waits. Live comes first: where fillings are dear, a round of all charts in sight still takes
 // no longer than ROUND. Example: pause([12, 80], 3, false) is 360, and pause([80], 3, false) is 400.
@@ -195,7 +197,8 @@ function makeCharts(host, store, settled) {
   const inSight = () => charts.filter((c) => c.seen && c.plot.clientWidth);
 
   // While a run goes one chart a turn, the one that has waited longest; all at once when things have settled.
-  function draw(all) {
+  // `now`: whatever the width may still become.
+  function draw(all, now) {
     timer = 0;
     if (!element.isConnected) return;
     grid.classList.toggle('sv-no-plotly', plotlyFailed());
@@ -206,7 +209,7 @@ function makeCharts(host, store, settled) {
     const todo = inSight().filter((c) => c.stale || !c.made).sort((a, b) => a.at - b.at);
     const tables = {}, usual = todo.length && todo[0].made && store.shown > 0;
     // while the page finds its width a new chart would be drawn for another one
-    if (todo.some((c) => !c.made) && !settled()) return void (timer = setTimeout(draw, 100, all));
+    if (!now && todo.some((c) => !c.made) && !settled()) return void (timer = setTimeout(draw, 100, all));
     for (const chart of all ? todo : todo.slice(0, 1)) {
       const over = chart.meta.over;
       tables[over] ||= over === 'steps' ? stepTable(store, store.shown) : positionTable(store, store.shown);
@@ -264,6 +267,18 @@ function makeCharts(host, store, settled) {
       api.retheme();
     },
     retheme() { for (const chart of charts) chart.stale = true; api.soon(); },
+    // For paper: every chart drawn at once, seen or not, at a size of its own (print.css). Returns what undoes it.
+    whole() {
+      const seen = charts.map((chart) => chart.seen), shown = charts.filter((chart) => !chart.box.hidden);
+      for (const chart of shown) Object.assign(chart, { seen: true, stale: true });
+      draw(true, true);
+      const drawn = shown.filter((chart) => chart.made);
+      for (const { plot } of drawn) window.Plotly.relayout(plot, PAPER);
+      return () => {
+        charts.forEach((chart, i) => { chart.seen = seen[i]; });
+        for (const { plot } of drawn) window.Plotly.relayout(plot, { autosize: true, width: null, height: null });
+      };
+    },
   };
   return api;
 }

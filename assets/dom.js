@@ -21,6 +21,12 @@ function button(cls, text, name, onClick) {
   return node;
 }
 
+// A browser's translator leaves it alone: tokens, symbols, figures, names of models. Returns the node.
+function asIs(node) {
+  node.setAttribute('translate', 'no');
+  return node;
+}
+
 // the name of SVG's namespace, not an address
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -38,6 +44,13 @@ function setText(node, text) {
 
 const some = (x) => x !== null && x !== undefined && Number.isFinite(x);
 const fixed = (x, digits = 2) => (some(x) ? x.toFixed(digits) : '–');
+
+// A share as a percentage that is 0 or 100 only where it is exactly that.
+function percent(part, whole) {
+  if (!whole) return '–';
+  const rounded = Math.round((100 * part) / whole), near = rounded === 100 && part < whole ? '>99' : rounded === 0 && part > 0 ? '<1' : rounded;
+  return near + '\u00a0%';
+}
 
 // A probability that is neither 0 nor 1 never looks like either.
 function prob(x) {

@@ -33,7 +33,7 @@ function makeTracks(host) {
   let rows = [], end = 1;
 
   function row(lane, number) {
-    const name = el('span', 'sv-track-name'), figures = el('span', 'sv-track-figures'), bar = el('span', 'sv-track');
+    const name = asIs(el('span', 'sv-track-name')), figures = el('span', 'sv-track-figures'), bar = el('span', 'sv-track');
     const path = lane.at.map((at, i) => 'M' + (i ? lane.at[i - 1] : 0) + ' 6H' + at + 'M' + at + ' 2V10').join('');
     const line = svg('svg', { viewBox: '0 0 ' + end + ' 12', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('path', { d: path }));
     const gone = el('span', 'sv-track-gone'), head = el('span', 'sv-playhead');
@@ -62,7 +62,7 @@ function makeTracks(host) {
 // Like the staves of a score: a column for each output position, a line for each lane, wrapped where the page ends. All
 // columns are there from the start, so that nothing moves when a token comes.
 function makeScore(host) {
-  const box = el('div', 'sv-score'), gutter = el('div', 'sv-gutter'), staves = el('div', 'sv-staves');
+  const box = el('div', 'sv-score'), gutter = asIs(el('div', 'sv-gutter')), staves = asIs(el('div', 'sv-staves'));
   box.tabIndex = 0;
   box.setAttribute('role', 'region');
   box.setAttribute('aria-label', 'Texts of the lanes, aligned by output position');

@@ -1,5 +1,6 @@
 // What Gradio's own widgets lack for those who work with the keyboard or a screen reader, and style alone cannot give.
 
+const MODEL_MENUS = '#sv-pair, #sv-target, #sv-draft';
 const narrow = matchMedia('(max-width: 768px)');
 
 // Uncovers the page: what is told of loading, and the way back, stand there.
@@ -87,10 +88,20 @@ function mendLists() {
         const place = { top: edge + 'px', bottom: 'auto', 'max-height': Math.min(MOST, below) + 'px' };
         for (const [name, value] of Object.entries(place)) list.style.setProperty(name, value, 'important');
       }
+      if (menu.closest(MODEL_MENUS)) asIs(list);
       const entries = list.querySelector('ul'), chosen = list.querySelector('[aria-selected=true]');
       if (chosen) entries.scrollTop = chosen.offsetTop - (entries.clientHeight - chosen.offsetHeight) / 2;
     }
   }).observe(side, { subtree: true, attributes: true, attributeFilter: ['aria-expanded'] });
+}
+
+// What is typed is the visitor's own, and names of models are names: a browser's translator leaves both alone.
+function mendTranslation() {
+  const boxes = ['#sv-prompt textarea', '#sv-stop textarea', ...MODEL_MENUS.split(', ').map((menu) => menu + ' input')];
+  const side = document.getElementById('sv-side'), find = () => { for (const box of document.querySelectorAll(boxes)) asIs(box); };
+  find();
+  // what is folded is made when it is first opened
+  if (side) new MutationObserver(find).observe(side, { subtree: true, childList: true });
 }
 
 // A control's note stands beside it, wherever its column is scrolled to; it goes by Escape, until focus or pointer come to that control again. A menu's list goes first.

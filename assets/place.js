@@ -39,6 +39,7 @@ function makePlace(host) {
     node.setAttribute('role', 'row');
     for (const [content, role, c] of cells) {
       const cell = content instanceof Node ? content : el('span', '', content);
+      if (/^([qp]|[\d>].*|)$/.test(cell.textContent)) asIs(cell); // a symbol or a figure
       if (c) cell.classList.add(c);
       cell.setAttribute('role', role || 'cell');
       node.append(cell);
@@ -50,8 +51,8 @@ function makePlace(host) {
     const token = j < 0 ? step.ex : step.tok[j], node = nodeOf(step, j);
     if (!token) return clear();
     const place = detail && detail.places.find((x) => x.node === node);
-    const after = node >= 0 ? 'after ' + step.tok[node][SHOWN] : 'straight after the text';
-    setText(title, 'Place ' + (depthOf(step, node) + 1) + ', ' + after);
+    title.replaceChildren('Place ' + (depthOf(step, node) + 1) + ', ' + (node >= 0 ? 'after ' : 'straight after the text'));
+    if (node >= 0) title.append(asIs(el('bdi', '', step.tok[node][SHOWN])));
     if (!place) {
       rows.replaceChildren();
       setText(note, token[FATE] === 'u' ? 'Never looked at: the walk had stopped before this place.'
@@ -87,7 +88,7 @@ function makePlace(host) {
       add(track, bar((100 * p) / scale, 'sv-bar-p'));
       if (left) track.append(bar((100 * r) / scale, 'sv-bar-left'));
       const name = el('span', 'sv-cand');
-      name.append(el('bdi', '', c[SHOWN]));
+      name.append(asIs(el('bdi', '', c[SHOWN])));
       const marks = [tried.has(c[ID]) ? 'drafted' : '', c[ID] === out ? 'emitted' : ''].filter(Boolean);
       for (const m of marks) name.append(el('span', 'sv-tag sv-tag-' + m, m));
       lines.push(line(left ? 'sv-row-3' : '', [[name, 'rowheader'], [track], [hasDraft ? prob(c[use.q] ?? 0) : ''], [prob(p)], [left ? prob(r) : '']]));

@@ -31,7 +31,7 @@ add(box, title, about, picks, bar, room);
 const tracks = makeTracks(room), score = makeScore(room);
 add(room, key, outcome);
 for (const [letter, look] of [...Object.entries(CONFIG.palette.fates).filter(([l]) => 'asb'.includes(l)), ['t', { word: CONFIG.palette.target.word }]])
-  add(key, el('span', 'sv-chip sv-' + letter, (look.mark && letter !== 'b' ? look.mark + ' ' : '') + look.word), ' ');
+  add(key, asIs(el('span', 'sv-chip sv-' + letter, (look.mark && letter !== 'b' ? look.mark + ' ' : '') + look.word)), ' ');
 add(key, el('span', 'sv-muted', 'A step’s tokens come together, when it ends; reading the prompt is not in these times.'));
 
 let all = [], lanes = [], alone = null, end = 0, moment = 0, pace = 1, timer = 0, last = 0;

@@ -1,21 +1,22 @@
 // The ribbon: prompt and output as chips, a thin seam between steps, discarded drafts where they were proposed.
-// Appends, never rebuilds while a run goes: chunks of about 120 chips that leave the page when they are far out of
-// sight, so a step costs the same at step 20 and 2000. Stepping back hides whole chunks and, in one of them, single
+// Appends, never rebuilds while a run goes: chunks of about 120 chips that are plain text while they are far out of sight,
+// so a step costs the same at step 20 and 2000, and select all and find in page reach every word. Stepping back hides whole chunks and, in one of them, single
 // steps. Knows nothing of cards, charts or servers; chips come from chips.js.
 
 const CHUNK = 120;
 
 function makeRibbon(host, store, onPick) {
-  const box = el('div', 'sv-ribbon');
+  const box = asIs(el('div', 'sv-ribbon'));
   box.setAttribute('role', 'log');
   box.setAttribute('aria-live', 'off');
   box.setAttribute('aria-label', 'Prompt and output, token by token');
   box.tabIndex = 0;
   box._tipFor = (chip) => chipTip(chip, store);
   const empty = el('div', 'sv-ribbon-empty', 'The prompt and the output appear here, token by token.');
+  empty.setAttribute('translate', 'yes');
   host.append(box);
 
-  // chunk: {node, chips, first, last: steps in it, veil: which of them are hidden, away: pieces while off the page,
+  // chunk: {node, chips, first, last: steps in it, veil: which of them are hidden, away: pieces while it is plain text,
   // prompt: holds some of the prompt, which is never hidden}
   let chunks, drawn, drawnHead, lastShown = 0, pinned, lastAt = 0, lastTop = 0;
   const byNode = new WeakMap();
@@ -27,20 +28,20 @@ function makeRibbon(host, store, onPick) {
     }
   }, { root: box, rootMargin: '600px 0px' }) : null;
 
-  // Far chunks keep their height and lose their content until they come near again.
+  // Far chunks keep their height and their text, and lose their chips until they come near again.
   function send(chunk) {
     if (chunk.away) return;
     chunk.node.style.height = chunk.node.offsetHeight + 'px';
     chunk.away = [...chunk.node.children].map(pieceOf);
-    chunk.node.replaceChildren();
-    chunk.node.classList.add('sv-away');
+    chunk.node.textContent = chunk.node.textContent;
+    chunk.node.classList.add('sv-far');
   }
 
   function bring(chunk) {
     if (!chunk?.away) return;
-    chunk.node.append(...chunk.away.map((piece) => groupOf(piece, store)));
+    chunk.node.replaceChildren(...chunk.away.map((piece) => groupOf(piece, store)));
     chunk.away = null;
-    chunk.node.classList.remove('sv-away');
+    chunk.node.classList.remove('sv-far');
     chunk.node.style.height = '';
     dress(chunk);
     if (pinned && store.atEnd) box.scrollTop = box.scrollHeight;
@@ -205,6 +206,12 @@ function makeRibbon(host, store, onPick) {
       lastShown = store.shown;
     },
     groups: (i) => partsOf(i),
+    // Paper has no scrolling: all chips are there, until what this returns is called.
+    whole() {
+      const far = chunks.filter((chunk) => chunk.away);
+      far.forEach(bring);
+      return () => far.filter((chunk) => chunks.includes(chunk)).forEach(send);
+    },
     // After a change of width or type size the lines fall elsewhere: lay the chunks out anew.
     relay() {
       const keep = box.scrollTop / Math.max(1, box.scrollHeight), stay = pinned;

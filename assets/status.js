@@ -21,7 +21,7 @@ function makePatience() {
 }
 
 function makeStatus(host, store, live, replaying) {
-  const line = el('div', 'sv-status'), pill = el('span', 'sv-pill'), words = el('span', 'sv-say'), pair = el('span', 'sv-pair');
+  const line = el('div', 'sv-status'), pill = el('span', 'sv-pill'), words = el('span', 'sv-say'), pair = asIs(el('span', 'sv-pair'));
   const track = el('div', 'sv-progress'), fill = el('div', 'sv-progress-fill'), voice = el('div', 'sv-sr');
   voice.setAttribute('aria-live', 'polite');
   voice.setAttribute('aria-atomic', 'true');
@@ -150,7 +150,7 @@ function makeLegend(host, root, store, onResize) {
   const row = el('div', 'sv-tools'), list = el('ul', 'sv-legend');
   list.setAttribute('aria-label', 'What became of a token');
   for (const [letter, l] of Object.entries(CONFIG.palette.fates)) {
-    const item = el('li'), chip = el('span', 'sv-chip sv-' + letter, l.word);
+    const item = el('li'), chip = asIs(el('span', 'sv-chip sv-' + letter, l.word));
     chip.tabIndex = 0;
     chip._tip = () => [l.mark + ' ' + l.word, l.says];
     add(item, el('span', 'sv-mark', l.mark), chip);

@@ -19,6 +19,8 @@ function makeTip(root) {
     owner.setAttribute('aria-describedby', box.id);
     box.replaceChildren(...lines.map((line, i) => {
       const node = el('div', i === 0 ? 'sv-tip-head' : '', line);
+      // a token by name, and its text
+      if (target.closest('[translate=no]') && (i === 0 || line.startsWith('text "'))) asIs(node);
       node.dir = 'auto';
       return node;
     }));

@@ -45,7 +45,7 @@ function makeTree(host, onChoose, tipOf) {
     for (let c = 1; c < wide.length; c++) left[c + 1] = left[c] + dot + wide[c] * em + 2.4 * size;
     const y = (j) => (row(j) + 0.5) * high + 2, x = (j) => left[column(j)];
     const width = left[wide.length] - 2.4 * size + 6, height = (Math.max(...rows.values()) + 1) * high + 4;
-    const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': 'Drafted tree' });
+    const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': 'Drafted tree', translate: 'no' });
     const lines = svg('g', { 'aria-hidden': 'true' });
     lines.append(svg('circle', { cx: 6, cy: high / 2 + 2, r: 4, class: 'sv-root-dot' }));
     picture.append(lines);

@@ -109,6 +109,7 @@ parts.slow = makeSlow(parts.card.top, store, parts, live);
 
 parts.runs = makeRuns(parts.legend, root, store, live);
 parts.unheard = makeUnheard(live);
+makePrint(parts);
 
 // --- width in three sizes, by the component's own width (Gradio drops container queries from its style sheet)
 let width = 0;
@@ -130,6 +131,7 @@ new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attr
 mendDrawer();
 mendMenus();
 mendLists();
+mendTranslation();
 mendSwipes();
 mendHeadings();
 mendNotes();

@@ -43,6 +43,8 @@ visitors, so that one who only looks stays known while 50 others and their calls
 DEFAULT_KEY: Key = (controls.DEFAULT_PAIR, "", "auto")
 
 TITLE = '<h1 class="sv-name">specviz</h1><p class="sv-motto">Watch a small model draft and a large one verify.</p>'
+# past the controls, which are a dozen stops of the Tab key
+SKIP = '<a class="sv-skip" href="#sv-play">Skip to the run</a>'
 THEME = gr.themes.Base(
     primary_hue=gr.themes.colors.indigo,
     neutral_hue=gr.themes.colors.slate,
@@ -69,6 +71,7 @@ FOLLOW_PROMPT_JS = f"(prompt) => [({json.dumps(EXAMPLES)})[prompt] ?? {json.dump
 LAUNCH: dict[str, Any] = {
     "theme": THEME,
     "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
+    "head": page.head(),
     "run_history": False,  # would keep visitors' prompts in the browser's storage
     "ssr_mode": False,
     "footer_links": ["api", "settings"],
@@ -103,7 +106,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                         options.update(controls.own_knobs(entry))
 
         with gr.Sidebar(width=300, elem_id="sv-side"):
-            gr.HTML(TITLE, padding=False)
+            gr.HTML(SKIP + TITLE, padding=False)
             preset = controls.preset_menu()
             values["prompt"] = controls.prompt_box()
             values["k"] = controls.setting("k")
@@ -129,6 +132,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                 values["draft"] = controls.draft_menu()
                 values["dtype"] = controls.dtype_menu()
                 load_button = gr.Button("Load these models", size="sm", elem_id="sv-load")
+        gr.HTML(TITLE, padding=False, elem_id="sv-title")  # shown on phones, where the column begins closed
         with gr.Row(elem_id="sv-transport"):
             play_button = gr.Button("▶ Play", variant="primary", elem_id="sv-play", scale=0)
             pause_button = gr.Button("❚❚ Pause", elem_id="sv-pause", scale=0)

@@ -167,7 +167,7 @@ def strip(name: str, trace: Trace, alone: str) -> Html:
     return joined(
         [
             tag("div", name, " ", tag("small", counted(passes, "pass", "passes")), cls="sv-strip-name"),
-            tag("div", *cells, cls="sv-strip", role="img", aria_label=f"{says}: {counts}"),
+            tag("div", *cells, cls="sv-strip", translate="no", role="img", aria_label=f"{says}: {counts}"),
         ]
     )
 

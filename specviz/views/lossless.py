@@ -139,7 +139,7 @@ def _row(text: str, asked: float, came: float, top: float, plain: bool = False) 
     bars = [tag("i", cls=f"sv-lo-{k}", style=f"width:{100 * x / top:.1f}%") for k, x in (("p", asked), ("o", came))]
     return tag(
         "tr",
-        tag("th", tag("bdi", text if plain else shown(text)), scope="row"),
+        tag("th", tag("bdi", text if plain else shown(text), translate="no"), scope="row"),
         tag("td", *bars, cls="sv-lo-bars"),
         tag("td", _share(asked)),
         tag("td", _share(came)),

@@ -272,4 +272,4 @@ def _shares(name: str, lines: Sequence[tuple[Line, float]], whole: float) -> Htm
         for line, part_ in there
     ]
     words = f"{name}: " + ", ".join(f"{line.word} {part_:.0%}" for line, part_ in there)
-    return tag("div", tag("span", name), tag("div", *cut, role="img", aria_label=words), cls="sv-share")
+    return tag("div", tag("span", name), tag("div", *cut, role="img", translate="no", aria_label=words), cls="sv-share")

@@ -50,6 +50,7 @@ SCRIPTS = (
     "mends.js",
     "touch.js",
     "numbers.js",
+    "print.js",
     "view.js",
 )
 """One function scope in this order; `view.js` is the entry and comes last."""
@@ -62,6 +63,8 @@ RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
 SWEEP_SCRIPTS = ("dom.js", "plotting.js", "figure.js", "sweep.js")
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
+MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
+"""Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
 
 
 def script(lossy: Sequence[str] = ()) -> str:
@@ -102,6 +105,13 @@ def picture_script() -> str:
 def template() -> str:
     """Static on purpose: a template that mentions the value would be drawn anew with each step."""
     return '<div class="sv-root"></div>'
+
+
+def head() -> str:
+    """Style sheets for one medium each: Gradio's loader would keep them from what stands outside its own column."""
+    return "\n".join(
+        f'<style media="{media}">{(ASSETS / name).read_text(encoding="utf-8")}</style>' for name, media in MEDIA.items()
+    )
 
 
 def css() -> str:

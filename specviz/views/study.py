@@ -101,7 +101,7 @@ def token(text: str, fate: Fate) -> Html:
     """A token in the look of its fate, word included for those who cannot see the look."""
     word = FATES[fate].word
     heard = tag("span", f" {word}", cls="sv-sr")
-    return tag("span", shown(text) or "⟨no text⟩", heard, cls=f"sv-chip sv-{LETTERS[fate]}", title=word)
+    return tag("span", shown(text) or "⟨no text⟩", heard, cls=f"sv-chip sv-{LETTERS[fate]}", translate="no", title=word)
 
 
 def named(name: str, about: str) -> Html:

@@ -273,3 +273,14 @@ def test_the_note_of_a_control_stands_beside_it_wherever_the_column_is_scrolled_
         note, knob = (visit.page.locator(f"#sv-{name}{part}").bounding_box() for part in (" .info-text", ""))
         assert note["y"] >= 0 and note["y"] + note["height"] <= SCREEN["height"], name
         assert note["y"] < knob["y"] + knob["height"] and note["y"] + note["height"] > knob["y"], name
+
+
+def test_the_first_link_skips_the_controls(visit):
+    visit.page.locator("#sv-side .toggle-button").focus()
+    visit.page.keyboard.press("Tab")
+    link = visit.page.locator(".sv-skip")
+    assert link.evaluate("(n) => n === document.activeElement && getComputedStyle(n).clipPath === 'none'")
+    visit.page.keyboard.press("Enter")
+    visit.until("() => document.activeElement.id === 'sv-play'")
+    visit.page.keyboard.press("Tab")
+    assert visit.page.evaluate("() => document.activeElement.id") == "sv-pause"

@@ -6,13 +6,12 @@ import pytest
 
 from tests.ui import browser
 from tests.ui.browser import Visit
-from tests.ui.test_page import chromium  # noqa: F401
 
 SAYS = """() => [...document.querySelectorAll('.sv-chart .sv-plot')].map((node) => getComputedStyle(node, '::after').content)"""
 
 
 @pytest.fixture
-def context(chromium):  # noqa: F811
+def context(chromium):
     opened = chromium.new_context(viewport={"width": 1280, "height": 1000})
     yield opened
     opened.close()

@@ -10,7 +10,6 @@ from specviz.ui import api, app
 from specviz.ui.visitors import MAX_VISITORS
 from tests.ui import browser
 from tests.ui.browser import Visit
-from tests.ui.test_page import chromium, desk  # noqa: F401
 
 HELD = {"prompt": "hi", "max_new_tokens": 3, "with_trace": False, "target": "held"}
 
@@ -48,7 +47,7 @@ def answer_of(address, event):
     return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 
 
-def test_calls_that_nobody_reads_keep_no_visitor_waiting(full, desk):  # noqa: F811
+def test_calls_that_nobody_reads_keep_no_visitor_waiting(full, desk):
     address, gate, _ = full
     first, second = ask(address), ask(address)
     for _ in range(40):  # as many as the page has places, and more: all but two are turned away

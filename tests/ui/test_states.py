@@ -65,6 +65,29 @@ def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):
         visit.page.get_by_role("button", name="Large type").click()  # kept for the other tabs of this window
 
 
+@pytest.mark.parametrize("width", [1280, 1024, 640, 390])
+def test_the_headline_keeps_its_height_and_its_four_tiles(chromium, open_tab, width):
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    visit = open_tab(context, "?max_new_tokens=40")
+    tops = """() => [...document.querySelectorAll('.sv-figure, .sv-ribbon')].map((n) => {
+        const box = n.getBoundingClientRect(), line = document.querySelector('.sv-status').getBoundingClientRect();
+        return [box.left, box.top - line.bottom].map(Math.round).join();
+    })"""
+    names = visit.page.locator(".sv-figure-name").all_text_contents()
+    assert names == ["Speed-up", "Accepted α", "Tokens per target pass τ", "Time per token"]
+    at_end = visit.page.evaluate(tops)
+    visit.key("Home")
+    visit.until("() => document.querySelector('.sv-headline').textContent.includes('0 tokens in 0 target passes')")
+    assert visit.page.evaluate(tops) == at_end
+    visit.press("play")
+    visit.wait_state("Finished")
+    assert "not measured" in visit.headline() and visit.page.evaluate(tops) == at_end
+    visit.press("alone")
+    visit.until("() => /\\d×.*the target alone/.test(document.querySelector('.sv-headline').textContent)")
+    assert visit.page.evaluate(tops) == at_end
+    context.close()
+
+
 def test_state_sentence_and_models_are_whole(visit):
     cut = "(n) => n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 2"
     for part in (".sv-say", ".sv-pair"):
@@ -279,7 +302,7 @@ def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):
     goes_on = "The token limit was reached. The limit was raised: Play and Step go on with this run."
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", goes_on)
     visit.press("play")
-    visit.until("() => document.querySelector('.sv-headline').textContent.startsWith('20 tokens')")
+    visit.until("() => document.querySelector('.sv-headline').textContent.includes(' 20 tokens in ')")
     visit.wait_state("Finished")
     assert visit.output()[: len(before)] == before and visit.say() == "the token limit was reached"
 

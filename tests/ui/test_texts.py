@@ -10,7 +10,6 @@ from specviz.ui.piece import Piece
 from specviz.views.markup import tag
 from tests.evil import evil_trace
 from tests.ui import browser
-from tests.ui.test_page import chromium, desk, open_tab, visit  # noqa: F401
 
 STUDIES = ("sv-compare", "sv-why", "sv-numbers", "sv-lossless", "sv-sweep", "sv-every-k")
 # what is in no faultless page: elements, handlers, formulas and links that a text brought along
@@ -41,7 +40,7 @@ def test_no_output_of_the_page_takes_markup_as_it_comes():
     [("-", "its rule changes the output"), ("settings", "onerror")],
     ids=["all", "known settings"],
 )
-def test_nothing_in_an_opened_file_becomes_markup(visit, tmp_path, keep, other_k):  # noqa: F811
+def test_nothing_in_an_opened_file_becomes_markup(visit, tmp_path, keep, other_k):
     page, path = visit.page, tmp_path / "evil.json"
     path.write_text(evil_trace(keep), encoding="utf-8")
     page.set_input_files("input[type=file]", str(path))
