@@ -117,7 +117,7 @@ function makeRuns(row, root, store, live) {
   function onClick(event) {
     if (!element.isConnected) return document.removeEventListener('click', onClick, true);
     if (!panel.hidden && !box.contains(event.target)) show(false);
-    if (event.target.closest?.('#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
+    if (event.target.closest?.('#sv-live,#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
   }
 
   box.addEventListener('keydown', (event) => {

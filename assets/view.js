@@ -58,9 +58,17 @@ const view = {
   steps() {
     want('ribbon', 'headline', 'transport', 'card', 'status');
     parts.charts.touch();
+    parts.tip.refresh();
+  },
+  // the result of a step came into sight, or is kept back while the step is explained
+  known() {
+    parts.headline.update();
+    parts.status.update();
+    parts.charts.touch();
   },
   moved(settled) {
     if (settled) parts.slow.look();
+    parts.tip.refresh();
     want('ribbon', 'headline', 'transport', 'card', 'status');
     parts.charts.touch();
     if (settled) parts.charts.soon();
@@ -93,7 +101,7 @@ const top_ = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('d
 hero.setAttribute('aria-label', 'Ribbon of tokens');
 add(root, top_, hero, lower);
 parts.tip = makeTip(root);
-parts.status = makeStatus(top_, store, live, () => parts.transport.replaying);
+parts.status = makeStatus(top_, store, live, () => parts.transport);
 parts.headline = makeHeadline(top_, store);
 parts.legend = makeLegend(hero, root, store, () => { relay(); parts.charts.resize(); });
 parts.ribbon = makeRibbon(hero, store, (shown) => { if (store.shown !== shown) { store.shown = shown; view.moved(true); } });
@@ -104,7 +112,7 @@ parts.card = makeCard(lower, store, (step) => {
   if (!store.details.has(step.i)) askTimer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? 250 : 30);
 }, () => BUSY.includes(live.state()));
 parts.charts = makeCharts(lower, store, () => performance.now() - widthAt > 200);
-parts.slow = makeSlow(parts.card.top, store, parts, live);
+parts.slow = makeSlow(parts.card.top, store, parts, live, view.known);
 
 parts.runs = makeRuns(parts.legend, root, store, live);
 parts.unheard = makeUnheard(live);
