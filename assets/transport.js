@@ -5,7 +5,7 @@
 
 // Between two steps of a replay at full speed, and the least between the explanation of one step and the next.
 const REPLAY_MS = 125, BREATH_MS = 400;
-const OWN_BUTTONS = '#sv-play,#sv-pause,#sv-step,#sv-reset,#sv-alone,#sv-return';
+const OWN_BUTTONS = '#sv-play,#sv-pause,#sv-step,#sv-reset,#sv-alone';
 const TYPED = 'textarea,select,input:not([type=range],[type=checkbox],[type=radio]),[contenteditable]:not([contenteditable=false]),[role=listbox],[role=combobox],[role=option],[role=dialog]';
 const KEYED = TYPED + ',input,[role=slider],[role=tab]';
 const PRESSED = 'button,a,summary,[role=button]';
@@ -143,10 +143,7 @@ function makeTransport(host, store, live, onMove) {
       event.preventDefault();
       event.stopImmediatePropagation();
     };
-    if (node.id === 'sv-return') {
-      hold();
-      live.goBack();
-    } else if (store.recording) {
+    if (store.recording) {
       hold();
       onRecording[node.id]();
     } else if (node.id === 'sv-pause') {
@@ -219,18 +216,10 @@ function makeTransport(host, store, live, onMove) {
   document.addEventListener('keyup', onKeyUp);
   document.addEventListener('pointerdown', onPointer, true);
 
-  // "Run live" while a recording is on screen, and the way back to what lies behind.
-  function offer() {
-    const behind = live.behind(), way = find('sv-return');
-    find('sv-live')?.toggleAttribute('data-on', store.recording);
-    way?.toggleAttribute('data-on', !!behind);
-    if (behind && way) setText(way, behind);
-  }
-
   return {
     update() {
       followSlowly();
-      offer();
+      find('sv-live')?.toggleAttribute('data-on', store.recording);
       const n = store.n;
       if (range.max !== String(n)) range.max = String(n);
       if (range.value !== String(store.shown)) range.value = String(store.shown);

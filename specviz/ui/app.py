@@ -128,9 +128,8 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             pause_button = gr.Button("❚❚ Pause", elem_id="sv-pause", scale=0)
             step_button = gr.Button("▶❚ Step", elem_id="sv-step", scale=0)
             reset_button = gr.Button("↺ Reset", elem_id="sv-reset", scale=0)
-            # shown by the view (transport.js) where there is something for them to do
+            # shown by the view (transport.js) while a recording is on screen
             live_button = gr.Button("Run live", elem_id="sv-live", scale=0)
-            gr.Button("Back to the recording", elem_id="sv-return", scale=0)
             alone_button = gr.Button("Measure target alone", elem_id="sv-alone", elem_classes="sv-apart", scale=0)
         view = gr.HTML(
             "",
