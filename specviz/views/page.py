@@ -60,7 +60,9 @@ SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
 
 
-def script(lossy: Sequence[str] = (), speeds: Mapping[str, float] = MappingProxyType({}), settings: Sequence[str] = ()) -> str:
+def script(
+    lossy: Sequence[str] = (), speeds: Mapping[str, float] = MappingProxyType({}), settings: Sequence[str] = ()
+) -> str:
     """The whole of `js_on_load`: what the browser must know of palette and charts, then the files.
 
     `lossy`: rules that change the output; steps made under them say so. `speeds`: entries of the speed menu that wait

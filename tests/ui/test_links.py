@@ -183,7 +183,7 @@ def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
     assert "temperature goes from 0 to 2 on this page, and stands at 0; the link asked for -3." in tab.say()
-    assert tab.state() == "Not done" and tab.say().endswith(" On screen is a recording of a real run.")
+    assert tab.state() == "Not done" and tab.chips() == []
     assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0"
     assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"
@@ -239,7 +239,7 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     assert "not run by us" in visit.page.locator("#sv-pair").text_content()
     visit.page.locator("#sv-pair input").click()
     visit.page.get_by_role("option", name=DEFAULT_PAIR).click()
-    visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready; press Play.'")
+    visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready.'")
     assert visit.label() == "step 1 of 1"
     visit.write_in("target", "evil")
     visit.page.wait_for_timeout(300)  # an answer that was on its way while this was typed must not stay
