@@ -127,6 +127,7 @@ function makeLive(store, view) {
 
   function take(message) {
     let count = 0;
+    if (message.state === 'playing') view.plays();
     for (const step of message.s || []) if (store.push(step)) count++;
     if (message.text !== undefined && message.text !== null) store.text = message.text;
     if (message.b) { store.baseline = message.b; view.baseline(); }

@@ -86,16 +86,18 @@ function makeTransport(host, store, live, onMove) {
     else if (!lagged && !goesOn() && live.state() !== 'finished') press('sv-play');
   }
 
-  // Below full speed with slow steps the screen follows a live run step by step, each explained before the next.
+  // Below full speed with slow steps the screen follows a live run step by step, each explained before the next. Called
+  // before the first of its steps comes, which the cursor must not pass.
+  function holdIfSlow() {
+    if (!replay && !store.recording && store.atEnd && slowly() && !parts.slow.awaits()) replay = lags = waits = store.held = true;
+  }
+
   function followSlowly() {
+    if (live.state() === 'playing') holdIfSlow();
     if (waits && !store.atEnd) {
       waits = false;
       tick();
     } else if (waits && !goesOn()) stopReplay();
-    if (replay || store.recording || live.state() !== 'playing' || !store.n || !store.atEnd || !slowly() || parts.slow.awaits()) return;
-    replay = lags = tells = store.held = true;
-    began = performance.now();
-    parts.slow.look();
   }
 
   // --- the page's own buttons
@@ -231,6 +233,7 @@ function makeTransport(host, store, live, onMove) {
       forth.disabled = store.atEnd;
     },
     stopReplay,
+    holdIfSlow,
     // The step on screen has been explained: the next one after what is left of its pause.
     told() {
       if (!tells) return;

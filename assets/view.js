@@ -79,6 +79,7 @@ const view = {
     if (live && !BUSY.includes(live.state())) parts.charts.soon();
   },
   answered() { closeDrawer(); },
+  plays() { parts.transport.holdIfSlow(); },
   baseline() { want('headline'); parts.charts.touch(); parts.charts.soon(); },
   detailed(i) { parts.card.detailed(i); },
   models(reply) { parts.status.models(reply); },

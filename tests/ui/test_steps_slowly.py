@@ -295,9 +295,7 @@ def test_slow_steps_switched_off_in_mid_run_follow_the_run_at_once(visit):
 
 def test_headline_charts_and_voice_tell_no_result_before_it_is_shown(open_tab):
     visit = open_tab(reduced_motion="reduce")
-    visit.key("ArrowLeft")
     shown, total = visit.place()
-    visit.wait_label(f"step {shown} of {total}")
     before = visit.headline()
     visit.until("() => document.querySelector('.sv-plot')?.data?.[1].x.length > 0")
     last = "() => document.querySelector('.sv-plot').data[1].x.length"
