@@ -175,8 +175,8 @@ function makeSlow(host, store, parts, live, onKnown) {
 
   function onClick(event) {
     if (!element.isConnected) return document.removeEventListener('click', onClick, true);
-    if (event.target.closest?.('#sv-step')) asked = store.recording ? 0 : store.n;
-    else if (event.target.closest?.('#sv-play')) asked = null;
+    if (event.target.closest?.('#sv-step')) asked = store.n;
+    else if (event.target.closest?.('#sv-play,#sv-live')) asked = null;
   }
   document.addEventListener('click', onClick, true);
 
