@@ -27,8 +27,6 @@ function makeStatus(host, store, live, transport) {
   voice.setAttribute('aria-atomic', 'true');
   const back = button('sv-back', 'Go back', 'Go back', () => trigger('back', {}));
   back.hidden = true;
-  const way = button('sv-return', '', '', () => live.goBack());
-  way.id = 'sv-return';
   track.setAttribute('role', 'progressbar');
   track.setAttribute('aria-label', 'Progress');
   track.hidden = true;
@@ -43,7 +41,7 @@ function makeStatus(host, store, live, transport) {
       ': what is written there is no longer distributed as the target alone would write it.',
     'At temperature 0 the target is certain, and these rules decide as the exact ones do.'];
   };
-  add(host, add(line, pill, badge, words, back, pair, way), add(track, fill), voice);
+  add(host, add(line, pill, badge, words, back, pair), add(track, fill), voice);
   const shownPair = () => (store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
   const shownSeed = () => (store.head && shownPair() === store.head.pair ? store.head.seed : '');
   for (const node of [pill, pair]) node._tip = () => pairTip(shownPair(), shownSeed());
@@ -127,8 +125,6 @@ function makeStatus(host, store, live, transport) {
       line.classList.toggle('sv-long', (f.say || '').length > 110);
       const names = pairParts(shownPair(), shownSeed());
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
-      setText(way, live.behind());
-      way.hidden = !live.behind();
       const held = document.activeElement === back;
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
       if (!back.hidden) setText(back, 'Go back to ' + f.back);

@@ -24,7 +24,9 @@ function makeTransport(host, store, live, onMove) {
   range.setAttribute('aria-label', 'Step on screen');
   const back = button('sv-icon', '◀', 'One step back', () => move(store.shown - 1));
   const forth = button('sv-icon', '▶', 'One step forward', () => move(store.shown + 1));
-  add(host, add(bar, back, range, forth, label));
+  const way = button('sv-return', '', '', () => live.goBack());
+  way.id = 'sv-return';
+  add(host, add(bar, back, range, forth, label, way));
   let passing = false, pointed = null, swallowed = false;
 
   function move(to, settled = true) {
@@ -222,6 +224,11 @@ function makeTransport(host, store, live, onMove) {
     update() {
       followSlowly();
       find('sv-live')?.toggleAttribute('data-on', store.recording);
+      setText(way, live.behind());
+      way.hidden = !live.behind();
+      // on a phone the room is beside the menu of runs
+      const row = root.dataset.width === 'small' ? parts.legend.querySelector('.sv-switches') : bar;
+      if (way.parentNode !== row) row.append(way);
       const n = store.n;
       if (range.max !== String(n)) range.max = String(n);
       if (range.value !== String(store.shown)) range.value = String(store.shown);
