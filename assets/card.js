@@ -29,7 +29,8 @@ function makeCard(host, store, ask, busy) {
   add(card, sides.bar, scroll);
   const place = makePlace(card);
   // cells: what of the lanes belongs to which token, and from which part of a step on it is known
-  let step = null, chosen = 0, heads = [], cells = [], room = null;
+  // telling: what is known while the step is explained; unused: p's that the target computed in vain
+  let step = null, chosen = 0, heads = [], cells = [], unused = [], room = null, telling = null;
 
   function choose(j) {
     chosen = j;
@@ -39,6 +40,7 @@ function makeCard(host, store, ask, busy) {
   }
 
   function tip(j) {
+    if (telling && telling.of(j) !== 'done') return pendingTip(step.tok[j]);
     const detail = store.details.get(step.i);
     return tokenTip(j < 0 ? step.ex : step.tok[j], step, detail && (j < 0 ? detail.ex : detail.tok[j]));
   }
@@ -105,6 +107,22 @@ function makeCard(host, store, ask, busy) {
     return add(el('span'), add(bar, fill, dot), figure(c + (kept ? ' < ' : ' ≥ ') + a, 'sv-coin-text'));
   }
 
+  // At temperature 0 no random number decides: what the target would write there does.
+  function choice(token) {
+    const there = 'ar'.includes(token[FATE]) && choiceAt(step, parentOf(token));
+    if (!there) return text('–', 'sv-muted');
+    return add(el('span', 'sv-two'), asIs(text(there[SHOWN], 'sv-choice')), text(token[FATE] === 'a' ? '= drafted' : '≠ drafted', 'sv-muted'));
+  }
+
+  // p of a token that was never tested was computed in the same pass.
+  function chance(token, j) {
+    const value = figure(prob(pOf(token, step)));
+    if (token[FATE] !== 'u' || !some(pOf(token, step))) return value;
+    const both = add(el('span', 'sv-two sv-unused'), value, text('computed, not used', 'sv-unused-words'));
+    unused.push([both, j]);
+    return both;
+  }
+
   function verdict(token) {
     const l = look(token[FATE]);
     return add(el('span', 'sv-verdict sv-v-' + token[FATE]), text(l.mark + ' '), text(fateWord(token[FATE], step.k)));
@@ -114,7 +132,8 @@ function makeCard(host, store, ask, busy) {
     const table = el('table'), tok = step.tok, ex = step.ex;
     heads = [];
     cells = [];
-    const point = pointMass(step), depth = depths(tok), forked = isTree(tok);
+    unused = [];
+    const frozen = cold(step), point = pointMass(step), depth = depths(tok), forked = isTree(tok);
     const order = forked ? walkOrder(tok) : tok.map((_, j) => j);
     const lane = (name, explain, known, make, last, cls) => row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
     lane(forked ? 'tested' : tok.length ? 'draft' : 'token', (forked ? 'The tokens of the tree that the target tested, in the order of the walk'
@@ -122,17 +141,23 @@ function makeCard(host, store, ask, busy) {
     (t, j) => (forked ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('place ' + depth[j], 'sv-muted')) : head(t, j)),
     ex && head(ex, -1), 'sv-lane-draft');
     if (tok.length) {
-      lane('q', 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
-        'draft', (t) => figure(prob(t[Q])), ex && text('–', 'sv-muted'), 'sv-lane-q');
+      lane('q', frozen ? 'The draft model’s own probability of this token. Temperature 0 leaves only the draft’s first choice.'
+        : 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
+      'draft', (t) => figure(prob(qOf(t, step))), ex && text('–', 'sv-muted'), 'sv-lane-q');
     }
-    lane('p', 'The chance the target gives this token, after temperature and filters.', 'score', (t) => figure(prob(t[P])),
-      ex && figure(prob(ex[P])), 'sv-lane-p');
-    if (tok.length) {
-      lane('accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.', 'score', (t) => {
+    lane('p', frozen ? 'The target’s own probability of this token. Temperature 0 leaves only the target’s first choice.'
+      : 'The chance the target gives this token, after temperature and filters.', 'score', chance,
+    ex && figure(prob(pOf(ex, step))), 'sv-lane-p');
+    if (tok.length && frozen) {
+      lane('choice', 'What the target would write at this position: its first choice. A drafted token is accepted if it is the same. No random number decides.',
+        'verdict', choice, ex && text(drawnFrom(step), 'sv-muted sv-from'));
+    } else if (tok.length) {
+      lane('accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.', 'verdict', (t) => {
         return some(t[ACCEPT]) ? add(el('span', 'sv-two'), figure(prob(t[ACCEPT]), 'sv-strong'), formula(acceptFormula(t, step))) : text('–', 'sv-muted');
       }, ex && text(ex[FATE] === 's' ? 'correction' : 'extra', 'sv-muted'));
-      lane('coin', 'A number between 0 and 1, drawn once for this place. Below the threshold the token is kept.', 'verdict',
-        coin, ex && figure(some(ex[COIN]) ? prob(ex[COIN]) : '–', 'sv-muted'));
+      lane('coin', 'A random number between 0 and 1, drawn once for this position. A drafted token is accepted if it is below the threshold. ' +
+        'The number of a correction or bonus has no threshold: it draws the token.', 'verdict',
+      coin, ex && add(el('span', 'sv-two'), figure(some(ex[COIN]) ? prob(ex[COIN]) : '–'), text(drawnFrom(step), 'sv-muted sv-from')));
     }
     lane('fate', 'What became of the token.', 'verdict', verdict, ex && verdict(ex), 'sv-lane-fate');
     scroll.replaceChildren(table);
@@ -178,7 +203,7 @@ function makeCard(host, store, ask, busy) {
       if (!step) {
         setText(title, store.head ? 'Only the prompt so far' : 'Step card');
         setText(sub, !store.head ? 'Each step of a run is taken apart here.' :
-          busy() ? 'The first step is on its way.' : 'Press Step: the draft proposes, the target checks.');
+          busy() ? 'The first step is on its way.' : (store.recording ? 'Press → or Step' : 'Press Step') + ': the draft proposes, the target checks.');
         scroll.replaceChildren();
         sides.set(null);
         tree.draw(null);
@@ -204,6 +229,8 @@ function makeCard(host, store, ask, busy) {
     top,
     // While a step is told (slow.js): shows what is known by now. null: all of it, as ever.
     tell(view) {
+      telling = view;
+      for (const [node, j] of unused) node.classList.toggle('sv-open', !!view && view.of(j) !== 'done');
       card.classList.toggle('sv-telling', !!view);
       // the lanes of a tree hold tested tokens only, so which those are is told by the verdicts
       const early = view && !isTree(step.tok) ? { draft: true, score: view.scored } : {};

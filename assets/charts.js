@@ -207,16 +207,16 @@ function makeCharts(host, store, settled) {
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }
     for (const chart of charts) if (chart.meta.needs) reveal(chart);
     const todo = inSight().filter((c) => c.stale || !c.made).sort((a, b) => a.at - b.at);
-    const tables = {}, usual = todo.length && todo[0].made && store.shown > 0;
+    const tables = {}, usual = todo.length && todo[0].made && store.known > 0;
     // while the page finds its width a new chart would be drawn for another one
     if (!now && todo.some((c) => !c.made) && !settled()) return void (timer = setTimeout(draw, 100, all));
     for (const chart of all ? todo : todo.slice(0, 1)) {
       const over = chart.meta.over;
-      tables[over] ||= over === 'steps' ? stepTable(store, store.shown) : positionTable(store, store.shown);
+      tables[over] ||= over === 'steps' ? stepTable(store, store.known) : positionTable(store, store.known);
       if (!chart.made) make(chart, dark);
       fill(chart, tables);
       // an empty chart has not had its turn
-      chart.at = store.shown ? performance.now() : 0;
+      chart.at = store.known ? performance.now() : 0;
     }
     key.show(charts.find((c) => c.numbered && c.seen)?.groups);
     last = performance.now();
@@ -227,7 +227,7 @@ function makeCharts(host, store, settled) {
 
   // A chart that needs what has not been measured is not there.
   function reveal(chart) {
-    const column = stepTable(store, store.shown, 1)[chart.meta.needs];
+    const column = stepTable(store, store.known, 1)[chart.meta.needs];
     const hide = !some(column[column.length - 1]);
     if (chart.box.hidden === hide) return;
     chart.box.hidden = hide;

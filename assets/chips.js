@@ -50,14 +50,29 @@ function forkMark(step) {
   return add(mark, icon, document.createTextNode(c.drafted - c.accepted + ' of ' + c.drafted), rest);
 }
 
-function promptGroup(prompt, at, count) {
-  const group = el('span', 'sv-step sv-prompt');
+// Fewer tokens beside the typed prompt are not worth a fold.
+const FOLDS = 3;
+
+// Tokens of the prompt from `at` on. What the chat template adds is folded into one mark on each side (`sv-template`).
+function promptGroup(head, at, count) {
+  const group = el('span', 'sv-step sv-prompt'), { prompt, own } = head, [from, to] = own || [0, prompt.length];
   group._prompt = at;
-  for (const [, shown, breaks] of prompt.slice(at, at + count)) {
+  prompt.slice(at, at + count).forEach(([, shown, breaks], i) => {
+    const j = at + i, size = j < from ? from : j >= to ? prompt.length - to : 0, template = size >= FOLDS;
+    if (template && (j === 0 || j === to)) group.append(foldMark(size));
+    const before = group.lastChild;
     group.append(chipNode('sv-p', shown));
     lineBreaks(group, breaks);
-  }
+    if (template) for (let node = before ? before.nextSibling : group.firstChild; node; node = node.nextSibling) node.classList.add('sv-template');
+  });
   return group;
+}
+
+function foldMark(size) {
+  const words = 'chat template (' + plural(size, 'token') + ')', mark = button('sv-fold', words, words);
+  mark.setAttribute('aria-expanded', String(!!root.querySelector('.sv-unfolded')));
+  mark._tip = () => ['Chat template', 'The model’s own frame around the prompt. Click to show or hide its ' + plural(size, 'token') + '.'];
+  return mark;
 }
 
 const chipsOf = (group) => [...group.querySelectorAll('.sv-chip')];
@@ -68,8 +83,8 @@ function splitGroup(group, at) {
   rest.classList.add('sv-rest');
   Object.assign(rest, { _step: group._step, _order: group._order, _prompt: group._prompt, _skip: (group._skip || 0) + at });
   const mark = chips[at]?.previousSibling;
-  // the mark of a tree stays with what follows it
-  for (let node = mark?.classList?.contains('sv-fork') ? mark : chips[at]; node;) {
+  // the mark of a tree or a template stays with what follows it
+  for (let node = mark?.matches?.('.sv-fork,.sv-fold') ? mark : chips[at]; node;) {
     const next = node.nextSibling;
     rest.append(node);
     node = next;
@@ -81,7 +96,7 @@ function splitGroup(group, at) {
 const pieceOf = (group) => ({ step: group._step, prompt: group._prompt, skip: group._skip || 0, count: chipsOf(group).length });
 
 function groupOf(piece, store) {
-  let group = some(piece.step) ? stepGroup(store.steps[piece.step]) : promptGroup(store.head.prompt, piece.prompt, piece.skip + piece.count);
+  let group = some(piece.step) ? stepGroup(store.steps[piece.step]) : promptGroup(store.head, piece.prompt, piece.skip + piece.count);
   if (piece.skip) group = splitGroup(group, piece.skip);
   if (chipsOf(group).length > piece.count) splitGroup(group, piece.count);
   return group;
@@ -97,6 +112,7 @@ function chipTip(chip, store) {
   }
   const step = store.steps[group._step], j = group._order[at];
   if (!step) return null; // another run has taken its place and is about to be drawn
+  if (chip.closest('.sv-pending')) return pendingTip(step.tok[j]);
   const detail = store.details.get(step.i);
   return tokenTip(j < 0 ? step.ex : step.tok[j], step, detail && (j < 0 ? detail.ex : detail.tok[j]));
 }

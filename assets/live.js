@@ -26,7 +26,8 @@ function makeLive(store, view) {
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something refused
   // `hint`: what Play will do, where it is not what it seems; `told`: counts what must be heard, the same words or not
-  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false;
+  // `shelf`: the recording that was on screen last, and at which step
+  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false, shelf = null;
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -65,6 +66,7 @@ function makeLive(store, view) {
   function untell(words) { if (note === words) tell(''); }
 
   function begin(run, head, recording) {
+    if (store.recording && shelf) shelf.shown = store.shown;
     store.begin(run, head, recording);
     why = null;
     hint = '';
@@ -125,6 +127,7 @@ function makeLive(store, view) {
 
   function take(message) {
     let count = 0;
+    if (message.state === 'playing') view.plays();
     for (const step of message.s || []) if (store.push(step)) count++;
     if (message.text !== undefined && message.text !== null) store.text = message.text;
     if (message.b) { store.baseline = message.b; view.baseline(); }
@@ -169,16 +172,17 @@ function makeLive(store, view) {
     } catch { /* shown again when the step is looked at again */ }
   }
 
-  // A recording takes the place of what is on screen. A live run is paused and stays behind it: Play goes on with it.
-  function showRecording(reply, title, from) {
-    const live = store.run || aside, still = hint;
-    if (store.run) behind = { run: store.run, head: store.head, over: state === 'finished' || taken };
+  // A recording takes the place of what is on screen, with `shown` of its steps, or as many as it opens with. A live run is
+  // paused and stays behind it.
+  function showRecording(reply, title, from, shown = reply.start) {
+    const live = store.run || aside;
+    if (store.run) behind = { run: store.run, head: store.head };
     if (BUSY.includes(state)) document.getElementById('sv-pause')?.click();
     const r = reply.recording;
     begin(null, r.head, true);
     aside = live;
-    hint = live ? still : '';
     source = from;
+    shelf = { reply, title, from };
     nameShown();
     for (const step of r.s) store.push(step);
     for (const detail of r.details || []) store.details.set(detail.i, detail);
@@ -186,28 +190,60 @@ function makeLive(store, view) {
     store.others = r.others || 0;
     store.text = r.text ?? null;
     why = r.stop;
-    const then = !aside ? 'press Play for a live one.' : still ? 'your run waits behind it.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
+    if (some(shown)) store.shown = Math.min(shown, store.n);
+    const then = aside ? 'your run waits behind it.' : 'press Play to replay it, or Run live for a new run.';
     named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
     setState('recording', (title ? '' : 'This is ') + named + ' — ' + then);
     view.fresh();
     view.steps(store.n);
   }
 
-  // Play, Step and their like were pressed: what comes of it belongs on screen.
+  // A live run was asked for: what comes of it belongs on screen.
   function follow() { aside = null; }
+
+  // What lies behind what is on screen, as the button that goes there says it; nothing where there is nothing.
+  function behindNow() {
+    if (store.recording) return aside ? 'Back to your run' : '';
+    return shelf ? 'Back to the recording' : '';
+  }
+
+  async function goBack() {
+    if (!store.recording) return shelf && showRecording(shelf.reply, shelf.title, shelf.from, shelf.shown);
+    const run = aside, gone = await pickUp(run);
+    if (gone || store.run === run) aside = null;
+    if (gone) tell('Your run is no longer on the server. Press Run live for a new one.', true);
+    else if (store.run !== run) tell('The server cannot be reached; try again.');
+    view.state();
+  }
+
+  // Reset on a recording: the run behind it, or an empty page. The recording stays one click away.
+  function putAway() {
+    if (aside) return goBack();
+    begin(null, null);
+    setState('empty', 'The recording is put away: press Play or Step for a live run.');
+    view.fresh();
+  }
+
+  // A link with settings and no recording shows no other run beside them.
+  function openEmpty(lost) {
+    nameShown();
+    if (state === 'empty') setState('empty', 'Settings from the link are ready: press Play.');
+    if (lost) tell('The run of this tab is no longer on the server. Press Play for a new one.', true);
+  }
 
   // What the page begins with: the run that this tab had before, or else a recording.
   async function open(name) {
     if (store.run) return;
     const lost = await pickUp(keptRun());
     if (!can('recording') || store.run) return;
+    if (!name && CONFIG.settings.some((key) => new URLSearchParams(location.search).has(key))) return openEmpty(lost);
     try {
       let reply = await call('recording', name ? { name } : {});
       const refused = reply && reply.error;
       if (refused && name) reply = await call('recording', {});
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
-      const gone = lost ? 'The run of this tab is no longer on the server; press Play for a new one.' : '';
+      const gone = lost ? 'The run of this tab is no longer on the server. Press Run live for a new one.' : '';
       const words = refused || gone || note, bad = refused || (!gone && wrong);
       showRecording(reply, name && !refused ? reply.title : '', 
         { name: reply.name, chosen: !!name && !refused, controls: reply.controls });
@@ -242,7 +278,8 @@ function makeLive(store, view) {
   document.addEventListener('visibilitychange', onVisible);
 
   return {
-    receive, details, open, ended, call, can, tell, refuse, untell, follow, showRecording,
+    receive, details, open, ended, call, can, tell, refuse, untell, follow, showRecording, goBack, putAway,
+    behind: behindNow,
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,

@@ -55,24 +55,24 @@ function makePlace(host) {
     if (node >= 0) title.append(asIs(el('bdi', '', step.tok[node][SHOWN])));
     if (!place) {
       rows.replaceChildren();
-      setText(note, token[FATE] === 'u' ? 'Never looked at: the walk had stopped before this place.'
+      setText(note, token[FATE] === 'u' ? (some(token[P]) ? 'The target computed p here, but it was not used: the step had ended before this position.' : 'Never tested: the step had ended before this position.')
         : detail ? 'No candidates were kept for this place.'
         : reach.gone ? 'The candidates were on the server, which cannot be reached.'
         : 'The candidates appear when the run rests on this step.');
       return;
     }
-    const cold = step.T === 0, siblings = childrenOf(step.tok, node).length, drafted = siblings > 0;
+    const frozen = cold(step), siblings = childrenOf(step.tok, node).length, drafted = siblings > 0;
     const chosen = drafted && pointMass(step), several = siblings > 1;
     // columns of a candidate on the wire: id, shown, q, p, drafter's own, target's own
     // several chosen siblings are a point mass each, so no one q tells of them all: the draft's own probability does
-    const use = cold ? { q: 4, p: 5 } : { q: chosen && several ? 4 : 2, p: 3 };
+    const use = frozen ? { q: 4, p: 5 } : { q: chosen && several ? 4 : 2, p: 3 };
     const left = residualOf(step, place, use), hasDraft = place.cand.some((c) => some(c[use.q]));
     const words = [];
     if (some(place.beta)) {
       words.push('overlap β = ' + fixed(place.beta, 3) + (step.ru !== 'speculative sampling' ? ''
         : several ? ': the chance that the first of ' + siblings + ' siblings is accepted' : ': the chance to be accepted here'));
     } else if (!drafted) words.push('nothing drafted here: the target draws from p');
-    if (cold) words.push('temperature 0: the likeliest token has all the mass; bars show the models’ own probabilities');
+    if (frozen) words.push('at temperature 0 only the top token counts; bars show the models’ own probabilities');
     else if (chosen) words.push(several ? 'each sibling is a point mass (q = 1); q shows the draft model’s own probability' : 'the draft is a point mass (q = 1)');
     if (left) words.push(several ? 'left = p without the refused siblings' : step.ru === 'speculative sampling' ? 'left = max(0, p − q) ÷ (1 − β)' : 'left = p without the refused token');
     setText(note, words.join(' · '));
@@ -95,7 +95,7 @@ function makePlace(host) {
     }
     const rest = (key) => Math.max(0, 1 - place.cand.reduce((s, c) => s + (c[key] || 0), 0));
     lines.push(line('sv-row-tail', [['all others', 'rowheader'], [''], [hasDraft ? prob(use.q === 4 ? rest(4) : place.qt) : ''],
-      [prob(cold ? rest(5) : place.pt)], ['']]));
+      [prob(frozen ? rest(5) : place.pt)], ['']]));
     rows.replaceChildren(...lines);
   }
 

@@ -163,9 +163,17 @@ function makeRibbon(host, store, onPick) {
   }, { passive: true });
 
   box.addEventListener('click', (event) => {
+    if (event.target.closest('.sv-fold')) return unfold();
     const group = event.target.closest('.sv-step');
     if (group && some(group._step) && !String(getSelection())) onPick(group._step + 1);
   });
+
+  // Shows the chat template, or hides it again; the cursor's step stays in sight.
+  function unfold() {
+    const open = box.classList.toggle('sv-unfolded');
+    for (const mark of box.querySelectorAll('.sv-fold')) mark.setAttribute('aria-expanded', String(open));
+    if (!open) scrollTo(spotlight());
+  }
 
   function drawPrompt() {
     drawnHead = store.head;
@@ -173,7 +181,7 @@ function makeRibbon(host, store, onPick) {
     empty.remove();
     const prompt = store.head.prompt || [];
     for (let at = 0; at < prompt.length; at += CHUNK) {
-      const group = promptGroup(prompt, at, CHUNK);
+      const group = promptGroup(store.head, at, CHUNK);
       put(room(0), group, group.childNodes.length);
     }
   }
@@ -214,11 +222,12 @@ function makeRibbon(host, store, onPick) {
     },
     // After a change of width or type size the lines fall elsewhere: lay the chunks out anew.
     relay() {
-      const keep = box.scrollTop / Math.max(1, box.scrollHeight), stay = pinned;
+      const stay = pinned && store.atEnd;
       clear();
       lastShown = -1;
       this.update();
-      box.scrollTop = stay ? box.scrollHeight : keep * box.scrollHeight;
+      if (stay) box.scrollTop = box.scrollHeight;
+      else scrollTo(spotlight());
       pinned = stay;
     },
   };

@@ -92,12 +92,15 @@ function makeRuns(row, root, store, live) {
     live.tell(await copyText(store.text) ? 'The text is copied.' : 'Copying is not allowed here; select the text in the ribbon instead.');
   }
 
-  // What stands as it usually does is left out; so is what a linked recording brings along.
-  async function copyLink({ names, values, usual, most }) {
+  // What stands as it usually does is left out; so are what a linked recording brings along, and the knobs of strategies,
+  // draft lengths and rules that are not chosen.
+  async function copyLink({ names, values, usual, most, owners }) {
     const query = new URLSearchParams(), { name, chosen, controls } = live.source();
     const linked = store.recording && name && chosen, base = (linked && controls) || {};
     if (linked) query.set('trace', name);
+    const inUse = ([menu, entry]) => values[names.indexOf(menu)] === entry;
     names.forEach((key, i) => {
+      if (owners[key] && !owners[key].some(inUse)) return;
       const value = values[i] ?? '', known = (key in base ? base[key] : usual[i]) ?? '';
       if (String(value) !== String(known)) query.set(key, value === true ? '1' : value === false ? '0' : value);
     });
@@ -105,7 +108,8 @@ function makeRuns(row, root, store, live) {
     if (url.length > most) {
       return live.tell('The link would have ' + url.length + ' characters, and ' + most + ' are safe: shorten the prompt, or save the run.', true);
     }
-    live.tell(await copyText(url) ? 'The link is copied: ' + url : 'Copying is not allowed here. The link: ' + url);
+    const part = store.recording && !linked && (text || !name) ? 'The link carries the settings, not this run. Save the run to share it.' : '';
+    live.tell((part && part + ' ') + (await copyText(url) ? 'The link is copied: ' + url : 'Copying is not allowed here. The link: ' + url));
   }
 
   function onLink(event) {
@@ -117,7 +121,7 @@ function makeRuns(row, root, store, live) {
   function onClick(event) {
     if (!element.isConnected) return document.removeEventListener('click', onClick, true);
     if (!panel.hidden && !box.contains(event.target)) show(false);
-    if (event.target.closest?.('#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
+    if (event.target.closest?.('#sv-live,#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
   }
 
   box.addEventListener('keydown', (event) => {

@@ -5,9 +5,6 @@
 const PHASES = ['Draft', 'Target pass', 'Verdicts', 'Result'];
 // Milliseconds of all drafts, the pass, all verdicts, the result; one token of a short draft takes at most ONE.
 const TOLD = [1400, 1000, 1400, 1000], ONE = 600;
-// The entry of the speed menu at which nothing waits (specviz/ui/controls.py).
-const FULL = 'full speed';
-
 // The stages of a step: {phase, words, ms, at: token whose place is looked at, near: token to have in sight}, and from
 // which stage on each thing is known.
 function taleOf(step) {
@@ -21,12 +18,12 @@ function taleOf(step) {
       const at = say(0, 'Place ' + d + ': the draft proposes ' + plural(here.length, 'token'), each(TOLD[0], places));
       for (const j of here) drawn[j] = at;
     }
-  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + quoted(t[SHOWN]) + (some(t[Q]) ? ', q = ' + prob(t[Q]) : ''), each(TOLD[0], tok.length), undefined, j); });
-  const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'place') + ' in one pass', TOLD[1], undefined, tested[0]);
+  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + quoted(t[SHOWN]) + (some(qOf(t, step)) ? ', q = ' + prob(qOf(t, step)) : ''), each(TOLD[0], tok.length), undefined, j); });
+  const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'position') + ' in one pass', TOLD[1], undefined, tested[0]);
   tested.forEach((j, i) => {
-    const t = tok[j], kept = t[FATE] === 'a', [coin, chance] = some(t[COIN]) && some(t[ACCEPT]) ? apart(t[COIN], t[ACCEPT]) : [];
+    const t = tok[j];
     const left = i === tested.length - 1 ? tok.filter((x) => x[FATE] === 'u').length : 0;
-    judged[j] = say(2, look(t[FATE]).mark + ' ' + quoted(t[SHOWN]) + (coin ? ': coin ' + coin + (kept ? ' < ' : ' ≥ ') + chance : '') +
+    judged[j] = say(2, look(t[FATE]).mark + ' ' + quoted(t[SHOWN]) + (verdictWords(t, step) && ': ' + verdictWords(t, step)) +
       (left ? '; ' + left + ' more never tested' : ''), each(TOLD[2], tested.length), j);
   });
   const rest = stages.length - (tested.length ? 1 : 0);
@@ -38,7 +35,7 @@ function taleOf(step) {
 function result(step) {
   const shown = quoted(step.ex[SHOWN]);
   if (!step.tok.length) return 'The target writes ' + shown + ' alone';
-  return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', drawn by the target' + (lossy(step) ? '' : ' from what is left')
+  return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', ' + drawnFrom(step)
     : '+ Bonus ' + shown + ': ' + (isTree(step.tok) ? 'the walk came to the end of a branch' : 'the whole draft was kept');
 }
 
@@ -64,14 +61,14 @@ function tellGroup(group, tale, view) {
   for (const mark of group.querySelectorAll('.sv-fork,.sv-stop')) mark.classList.toggle('sv-wait', !!view && view.of(-1) === 'wait');
 }
 
-function makeSlow(host, store, parts, live) {
+function makeSlow(host, store, parts, live, onKnown) {
   const bar = el('div', 'sv-tale'), words = el('span', 'sv-tale-words'), stops = el('span', 'sv-tale-stops');
   bar.setAttribute('role', 'group');
   bar.setAttribute('aria-label', 'This step, told slowly');
   bar.hidden = true;
   const buttons = PHASES.map((name, phase) => button('sv-stage', name, name, () => halt(phase)));
-  const end = button('', 'Skip', 'Skip to the end', () => stop());
-  add(host, add(bar, add(stops, ...buttons, end), words));
+  const skipper = button('', 'Skip', 'Skip to the end', () => stop());
+  add(host, add(bar, add(stops, ...buttons, skipper), words));
   const offer = button('sv-offer', 'Tell slowly', 'Tell slowly: this step', () => begin());
   offer.hidden = true;
   offer._tip = () => ['Tell this step slowly', 'Draft, one target pass, verdicts, result, from the finished record. “Slow steps” does it for each step.'];
@@ -81,7 +78,7 @@ function makeSlow(host, store, parts, live) {
   function begin() {
     const step = store.last();
     if (!step) return;
-    stop();
+    end();
     parts.card.update();
     tale = taleOf(step);
     bar.hidden = false;
@@ -111,6 +108,7 @@ function makeSlow(host, store, parts, live) {
 
   function paint() {
     const view = viewAt(tale, at), { phase, words: say } = tale.stages[at];
+    veil(at < tale.extra);
     parts.card.tell(view);
     for (const group of parts.ribbon.groups(tale.step.i)) tellGroup(group, tale, view);
     setText(words, say);
@@ -122,10 +120,24 @@ function makeSlow(host, store, parts, live) {
     });
   }
 
+  // Headline and charts stay at the step before until the result of this one is shown.
+  function veil(on) {
+    if (store.veiled === on) return;
+    store.veiled = on;
+    onKnown();
+  }
+
   function stop() {
+    const told = !!tale;
+    end();
+    if (told) parts.transport.told();
+  }
+
+  function end() {
     clearTimeout(timer);
     timer = 0;
     if (!tale) return;
+    veil(false);
     const told = tale, focused = bar.contains(document.activeElement);
     tale = null;
     for (const name of ['keydown', 'pointerdown']) document.removeEventListener(name, skip, true);
@@ -149,7 +161,7 @@ function makeSlow(host, store, parts, live) {
     const typing = event.target.closest?.('input,textarea,select,[contenteditable]');
     stop();
     // as in slides, the first → completes what is being shown
-    if (event.key === 'ArrowRight' && !typing) {
+    if (['ArrowRight', 'PageDown'].includes(event.key) && !typing) {
       event.preventDefault();
       event.stopImmediatePropagation();
     }
@@ -157,15 +169,14 @@ function makeSlow(host, store, parts, live) {
 
   // Below full speed somebody wants to follow: offer it where the step is.
   function offerIt() {
-    const speed = document.querySelector('#sv-speed input')?.value;
-    offer.hidden = on || !!tale || !store.last() || !speed || speed === FULL;
+    offer.hidden = on || !!tale || !store.last() || !stepPause();
     host.classList.toggle('sv-offering', !offer.hidden);
   }
 
   function onClick(event) {
     if (!element.isConnected) return document.removeEventListener('click', onClick, true);
-    if (event.target.closest?.('#sv-step')) asked = store.recording ? 0 : store.n;
-    else if (event.target.closest?.('#sv-play')) asked = null;
+    if (event.target.closest?.('#sv-step')) asked = store.n;
+    else if (event.target.closest?.('#sv-play,#sv-live')) asked = null;
   }
   document.addEventListener('click', onClick, true);
 
@@ -178,9 +189,12 @@ function makeSlow(host, store, parts, live) {
       else if (!on) stop();
       offerIt();
     },
+    get on() { return on; },
+    // a step was asked for and has not come yet
+    awaits: () => asked !== null,
     look() { looked = true; },
     fresh() {
-      stop();
+      end();
       if (asked !== null) asked = 0;
       looked = false;
     },
@@ -189,8 +203,9 @@ function makeSlow(host, store, parts, live) {
       const made = asked !== null && !store.recording && store.n > asked && store.atEnd, seen = looked;
       if (made) asked = null;
       looked = false;
-      if (on && (made || (seen && !(store.atEnd && live.state() === 'playing')))) begin();
-      else if (tale && store.last() !== tale.step) stop();
+      const passing = store.atEnd && live.state() === 'playing' && !parts.transport.replaying;
+      if (on && (made || (seen && !passing))) begin();
+      else if (tale && store.last() !== tale.step) end();
       else if (tale && parts.ribbon.groups(tale.step.i).some((group) => !group.classList.contains('sv-telling'))) paint();
       else offerIt();
     },

@@ -20,7 +20,7 @@ function makePatience() {
   };
 }
 
-function makeStatus(host, store, live, replaying) {
+function makeStatus(host, store, live, transport) {
   const line = el('div', 'sv-status'), pill = el('span', 'sv-pill'), words = el('span', 'sv-say'), pair = asIs(el('span', 'sv-pair'));
   const track = el('div', 'sv-progress'), fill = el('div', 'sv-progress-fill'), voice = el('div', 'sv-sr');
   voice.setAttribute('aria-live', 'polite');
@@ -36,7 +36,7 @@ function makeStatus(host, store, live, replaying) {
   badge.setAttribute('role', 'note');
   badge.hidden = true;
   badge._tip = () => {
-    const f = store.figures(), rules = [...new Set(store.steps.slice(0, store.shown).filter(lossy).map((s) => s.ru))];
+    const f = store.figures(), rules = [...new Set(store.steps.slice(0, store.known).filter(lossy).map((s) => s.ru))];
     return ['Not lossless', rules.join(' and ') + ' decided in ' + f.lossy + ' of ' + plural(f.steps, 'step') +
       ': what is written there is no longer distributed as the target alone would write it.',
     'At temperature 0 the target is certain, and these rules decide as the exact ones do.'];
@@ -60,7 +60,7 @@ function makeStatus(host, store, live, replaying) {
     const f = settledOf(plain()), { note, wrong, hint } = live.facts();
     if (note && wrong && ![...BUSY, 'offline', 'refused'].includes(f.state)) return { ...f, state: 'refused', say: note, back: '' };
     if (note) return { ...f, say: note };
-    const hinted = hint && ['playing', 'waiting', 'paused', 'finished', 'recording'].includes(f.state);
+    const hinted = hint && ['playing', 'waiting', 'paused', 'finished'].includes(f.state);
     // of a finished run why it ended is enough beside it
     return hinted ? { ...f, say: sentences((f.state === 'finished' && WHY[f.why]) || f.say, hint) } : f;
   }
@@ -73,7 +73,9 @@ function makeStatus(host, store, live, replaying) {
 
   function plain() {
     const f = live.facts(), loading = models && models.state === 'loading';
-    if (replaying()) return { state: 'replay', say: 'showing what is recorded, then computing on' };
+    if (transport().replaying && store.recording) return { state: 'replay', say: 'playing ' + f.named };
+    if (transport().replaying && !transport().lags) return { state: 'replay', say: 'showing what is recorded, then computing on' };
+    if (transport().lags) return { ...f, state: f.state === 'finished' ? 'replay' : f.state, say: sentences(f.say, 'each step is explained here; the run does not wait for it') };
     const ended = f.state === 'finished' ? WHY[f.why] || '' : '';
     if (reach.say) return { ...(reach.gone ? { state: 'offline' } : f), say: sentences(ended, reach.say) };
     // why it stopped comes first, whatever else there is to say
@@ -81,12 +83,12 @@ function makeStatus(host, store, live, replaying) {
     if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'unloaded', say: models.say || '' };
     if (loading) {
-      const note = f.state === 'recording' ? ' — meanwhile, ' + f.named : '';
+      const note = f.state === 'recording' ? ' — meanwhile, ' + f.named : f.state === 'empty' && f.say ? ' — ' + f.say : '';
       return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress, whose: !!note };
     }
     // no network and nothing fetched before: what runs instead is said before anybody presses Play
     const instead = (models?.state === 'ready' && models.pair?.instead) || '';
-    if (f.state === 'empty') return { state: 'empty', say: sentences('Press Play, or Step for one step at a time.', instead) };
+    if (f.state === 'empty') return { state: 'empty', say: sentences(f.say || 'Press Play, or Step for one step at a time.', instead) };
     return f.state === 'recording' && instead ? { ...f, say: sentences(f.say, instead) } : f;
   }
 
@@ -97,7 +99,7 @@ function makeStatus(host, store, live, replaying) {
     const again = heard !== live.facts().told;
     spokenState = now.state;
     heard = live.facts().told;
-    const count = store.shown ? 'Step ' + store.shown + ': ' + plural(f.tokens, 'token') + ' so far' +
+    const count = store.known ? 'Step ' + store.known + ': ' + plural(f.tokens, 'token') + ' so far' +
       (f.tested ? ', ' + f.accepted + ' of ' + f.tested + (f.trees ? ' tested places' : ' tested drafts') + ' accepted' : '') : '';
     const text = sentences(STATES[now.state] || now.state, now.say, count, f.lossy ? 'the rule ' + LOSSY : '');
     // the same words once more are news to a reader only after there were none

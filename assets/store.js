@@ -11,23 +11,27 @@ function makeStore() {
   const store = {
     run: null, head: null, recording: false, steps: [], sums: [NOTHING], baseline: null, details: new Map(),
     text: null, shown: 0, changes: [],
+    // `held`: new steps leave the cursor where it is; `veiled`: the result of the step on screen is not shown yet
+    held: false, veiled: false,
     // turns that other visitors took between the steps
     others: 0,
 
     begin(run, head, recording = false) {
       Object.assign(store, {
         run, head, recording, steps: [], sums: [NOTHING], baseline: null, details: new Map(), text: null, shown: 0,
-        changes: [], others: 0,
+        changes: [], others: 0, held: false, veiled: false,
       });
     },
 
     get n() { return store.steps.length; },
     get atEnd() { return store.shown === store.steps.length; },
+    // Steps whose result is on screen.
+    get known() { return Math.max(0, store.shown - (store.veiled ? 1 : 0)); },
 
     // Takes the next step only; whoever streams must fill gaps first.
     push(step) {
       if (step.i !== store.n) return false;
-      const follow = store.atEnd, before = store.steps[store.n - 1];
+      const follow = store.atEnd && !store.held, before = store.steps[store.n - 1];
       const label = before ? changeLabel(before, step) : '';
       if (label) store.changes.push({ step: step.i + 1, label });
       const c = countStep(step), s = store.sums[store.n];
@@ -42,11 +46,11 @@ function makeStore() {
       return true;
     },
 
-    sum(shown = store.shown) { return store.sums[shown]; },
+    sum(shown = store.known) { return store.sums[shown]; },
     last() { return store.steps[store.shown - 1] || null; },
 
     // Figures of the prefix on screen; null stands for "no drafts" or "not measured", never 0 or NaN.
-    figures(shown = store.shown) {
+    figures(shown = store.known) {
       const s = store.sum(shown), time = s.draft + s.verify + s.other;
       const rate = time > 0 ? (1000 * s.tokens) / time : null;
       const alone = store.baseline && store.baseline.tps > 0 ? store.baseline.tps : null;

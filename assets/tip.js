@@ -44,6 +44,14 @@ function makeTip(root) {
     return node.closest?.('.sv-ribbon .sv-chip') || null;
   }
 
+  // What it says may have changed; where its owner is gone it goes.
+  function refresh() {
+    const target = owner;
+    if (!target) return;
+    if (target.isConnected && target.getClientRects().length) show(target);
+    else hide();
+  }
+
   const hovers = (event) => event.pointerType !== 'touch';
   let tapped = false;
 
@@ -89,5 +97,5 @@ function makeTip(root) {
   listen('pointerup', true);
   listen('click', false);
   listen('touchmove', true);
-  return { hide };
+  return { hide, refresh };
 }

@@ -1,8 +1,20 @@
-// The cursor's controls: scrub bar, ◀ ▶, keys, and the replay of what is recorded before a live run goes on.
-// The live run's own buttons (#sv-play, #sv-pause, #sv-step) belong to the page around this view; their clicks are
-// looked at on the way in, and held back only while the cursor is behind the end of a live run.
+// The cursor's controls: scrub bar, ◀ ▶, keys, and the replay, in which the screen moves on by itself over steps that
+// exist. The buttons of the run (#sv-play, #sv-pause, #sv-step, …) belong to the page around this view; their clicks are
+// looked at on the way in. On a recording they replay it and compute nothing: "Run live" (#sv-live) does that. On a live
+// run they are held back only while the cursor is behind its end.
 
-const REPLAY_MS = 125;
+// Between two steps of a replay at full speed, and the least between the explanation of one step and the next.
+const REPLAY_MS = 125, BREATH_MS = 400;
+const OWN_BUTTONS = '#sv-play,#sv-pause,#sv-step,#sv-reset,#sv-alone';
+const TYPED = 'textarea,select,input:not([type=range],[type=checkbox],[type=radio]),[contenteditable]:not([contenteditable=false]),[role=listbox],[role=combobox],[role=option],[role=dialog]';
+const KEYED = TYPED + ',input,[role=slider],[role=tab]';
+const PRESSED = 'button,a,summary,[role=button]';
+
+// Milliseconds between two steps at the speed of the menu; 0 at full speed.
+function stepPause() {
+  const speed = CONFIG.speeds[document.querySelector('#sv-speed input')?.value];
+  return speed ? 1000 / speed : 0;
+}
 
 function makeTransport(host, store, live, onMove) {
   const bar = el('div', 'sv-scrub'), range = el('input'), label = el('span', 'sv-scrub-label');
@@ -12,17 +24,21 @@ function makeTransport(host, store, live, onMove) {
   range.setAttribute('aria-label', 'Step on screen');
   const back = button('sv-icon', '◀', 'One step back', () => move(store.shown - 1));
   const forth = button('sv-icon', '▶', 'One step forward', () => move(store.shown + 1));
-  add(host, add(bar, back, range, forth, label));
-  let replay = 0, passing = false;
+  const way = button('sv-return', '', '', () => live.goBack());
+  way.id = 'sv-return';
+  add(host, add(bar, back, range, forth, label, way));
+  let passing = false, pointed = null, swallowed = false;
 
   function move(to, settled = true) {
     stopReplay();
+    parts.tip.hide();
     go(to, settled);
   }
 
   function go(to, settled) {
     const shown = Math.max(0, Math.min(store.n, to));
     if (shown === store.shown) return;
+    live.untell(endWords());
     store.shown = shown;
     onMove(settled);
   }
@@ -30,25 +46,63 @@ function makeTransport(host, store, live, onMove) {
   range.addEventListener('input', () => move(Number(range.value), false));
   range.addEventListener('change', () => onMove(true));
 
+  // --- the replay
+  // `lags`: the screen explains each step of a live run, which is never slowed and so may be ahead of the screen.
+  // `tells`: waits until the step on screen is explained (slow.js). `waits`: for a step that is not made yet.
+  let replay = false, timer = 0, lags = false, tells = false, waits = false, began = 0;
+
   function stopReplay() {
-    clearInterval(replay);
-    replay = 0;
+    clearTimeout(timer);
+    replay = lags = tells = waits = store.held = false;
   }
 
   function playFromCursor() {
     if (replay || store.atEnd) return;
-    replay = setInterval(() => {
-      if (!element.isConnected) return stopReplay();
-      go(store.shown + 1, false);
-      if (!store.atEnd) return;
-      stopReplay();
-      onMove(true);
-      // what was recorded is shown; now compute on, unless the run is going or over
-      if (live.state() !== 'playing' && live.state() !== 'finished') press('sv-play');
-    }, REPLAY_MS);
+    replay = true;
+    timer = setTimeout(tick, REPLAY_MS);
     onMove(false);
   }
 
+  const slowly = () => parts.slow.on && stepPause() > 0;
+  const goesOn = () => live.state() === 'playing' || live.state() === 'waiting';
+
+  function tick() {
+    if (!element.isConnected) return stopReplay();
+    if (lags && goesOn() && !slowly()) {
+      stopReplay();
+      return go(store.n, true);
+    }
+    if (store.atEnd) return lags && goesOn() ? void (waits = true) : arrive();
+    began = performance.now();
+    tells = parts.slow.on;
+    go(store.shown + 1, tells);
+    if (!tells) timer = setTimeout(tick, stepPause() || REPLAY_MS);
+  }
+
+  function arrive() {
+    const lagged = lags;
+    stopReplay();
+    onMove(!parts.slow.on);
+    if (store.recording) sayEnd();
+    // what was recorded is shown; now compute on, unless the run is going or over
+    else if (!lagged && !goesOn() && live.state() !== 'finished') press('sv-play');
+  }
+
+  // Below full speed with slow steps the screen follows a live run step by step, each explained before the next. Called
+  // before the first of its steps comes, which the cursor must not pass.
+  function holdIfSlow() {
+    if (!replay && !store.recording && store.atEnd && slowly() && !parts.slow.awaits()) replay = lags = waits = store.held = true;
+  }
+
+  function followSlowly() {
+    if (live.state() === 'playing') holdIfSlow();
+    if (waits && !store.atEnd) {
+      waits = false;
+      tick();
+    } else if (waits && !goesOn()) stopReplay();
+  }
+
+  // --- the page's own buttons
   const find = (id) => {
     const node = document.getElementById(id);
     return node && (node.matches('button') ? node : node.querySelector('button') || node);
@@ -62,42 +116,95 @@ function makeTransport(host, store, live, onMove) {
     return true;
   }
 
-  function hold(event) {
-    event.preventDefault();
-    event.stopImmediatePropagation();
+  const endWords = () => (store.recording ? 'End of the recording. Play starts it again.' : 'End of the run. Play starts a new one.');
+  const sayEnd = () => live.tell(endWords());
+
+  // At the end of what is over, a key neither begins a new run nor starts again.
+  function over() {
+    if (!store.atEnd || !(store.recording || live.state() === 'finished')) return false;
+    sayEnd();
+    return true;
   }
+
+  function pauseReplay() {
+    stopReplay();
+    onMove(true);
+  }
+
+  const onRecording = {
+    'sv-play': () => { if (store.atEnd) go(0, false); playFromCursor(); },
+    'sv-pause': () => { if (replay) pauseReplay(); },
+    'sv-step': () => { if (!over()) move(store.shown + 1); },
+    'sv-reset': () => live.putAway(),
+    'sv-alone': () => live.tell('Only a live run can be measured: press Run live first.'),
+  };
 
   function onClick(event) {
     if (!element.isConnected) return document.removeEventListener('click', onClick, true);
-    const node = !passing && event.target.closest?.('#sv-play,#sv-pause,#sv-step');
-    if (!node || store.recording || !store.n) return;
-    if (node.id === 'sv-pause') {
-      if (replay) { stopReplay(); onMove(true); }
-      return;
+    const node = !passing && event.target.closest?.(OWN_BUTTONS);
+    if (!node) return;
+    const hold = () => {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    };
+    if (store.recording) {
+      hold();
+      onRecording[node.id]();
+    } else if (node.id === 'sv-pause') {
+      if (replay) pauseReplay();
+    } else if (['sv-play', 'sv-step'].includes(node.id) && !store.atEnd) {
+      hold();
+      if (node.id === 'sv-play') playFromCursor();
+      else move(store.shown + 1);
     }
-    if (store.atEnd) return;
-    hold(event);
-    if (node.id === 'sv-play') playFromCursor();
-    else move(store.shown + 1);
   }
+
+  const stepOn = () => {
+    if (!store.atEnd) move(store.shown + 1);
+    else return over() || clickThrough('sv-step');
+    return true;
+  };
+  const stepBack = () => (move(store.shown - 1), true);
+  const ACTS = {
+    ' ': () => {
+      const ahead = goesOn() && (store.atEnd || lags);
+      if (replay) pauseReplay();
+      else if (!ahead) return over() || clickThrough('sv-play');
+      if (ahead) press('sv-pause');
+      return true;
+    },
+    ArrowRight: stepOn,
+    ArrowLeft: stepBack,
+    // what clickers of lecturers send
+    PageDown: stepOn,
+    PageUp: stepBack,
+    Home: () => (move(0), true),
+    End: () => (move(store.n), true),
+  };
 
   function onKey(event) {
     if (!element.isConnected) return document.removeEventListener('keydown', onKey);
+    if (event.key === 'Tab') pointed = null;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const at = event.target, scrubs = at === range && event.key === ' ';
-    if (!scrubs && at.closest?.('input,textarea,select,[contenteditable]:not([contenteditable=false]),[role=slider],[role=tab],[role=listbox],[role=combobox],[role=option],[role=dialog]')) return;
-    if (event.key === ' ' && at.closest?.('button,a,summary,[role=button]')) return;
-    const act = {
-      ' ': () => {
-        if (replay) { stopReplay(); onMove(true); return true; }
-        return ['playing', 'waiting'].includes(live.state()) && store.atEnd ? press('sv-pause') : clickThrough('sv-play');
-      },
-      ArrowRight: () => (store.atEnd ? clickThrough('sv-step') : (move(store.shown + 1), true)),
-      ArrowLeft: () => (move(store.shown - 1), true),
-      Home: () => (move(0), true),
-      End: () => (move(store.n), true),
-    }[event.key];
-    if (act && act()) event.preventDefault();
+    if (!scrubs && at.closest?.(event.key.startsWith('Page') ? TYPED : KEYED)) return;
+    // a button that has the focus from the keyboard is pressed by Space; one that was clicked is not pressed again
+    const pressed = event.key === ' ' && at.closest?.(PRESSED);
+    if (pressed && pressed !== pointed) return;
+    swallowed = !!pressed;
+    if (ACTS[event.key]?.() || pressed) event.preventDefault();
+  }
+
+  // Some browsers press a button when Space comes up again.
+  function onKeyUp(event) {
+    if (!element.isConnected) return document.removeEventListener('keyup', onKeyUp);
+    if (event.key === ' ' && swallowed) event.preventDefault();
+    swallowed = false;
+  }
+
+  function onPointer(event) {
+    if (!element.isConnected) return document.removeEventListener('pointerdown', onPointer, true);
+    pointed = event.target.closest?.(':is(#sv-transport, .sv-root) :is(' + PRESSED + ')') || null;
   }
 
   // Through the capturing listener on purpose: Play behind the end replays first.
@@ -110,9 +217,18 @@ function makeTransport(host, store, live, onMove) {
 
   document.addEventListener('click', onClick, true);
   document.addEventListener('keydown', onKey);
+  document.addEventListener('keyup', onKeyUp);
+  document.addEventListener('pointerdown', onPointer, true);
 
   return {
     update() {
+      followSlowly();
+      find('sv-live')?.toggleAttribute('data-on', store.recording);
+      setText(way, live.behind());
+      way.hidden = !live.behind();
+      // on a phone the room is beside the menu of runs
+      const row = root.dataset.width === 'small' ? parts.legend.querySelector('.sv-switches') : bar;
+      if (way.parentNode !== row) row.append(way);
       const n = store.n;
       if (range.max !== String(n)) range.max = String(n);
       if (range.value !== String(store.shown)) range.value = String(store.shown);
@@ -124,6 +240,14 @@ function makeTransport(host, store, live, onMove) {
       forth.disabled = store.atEnd;
     },
     stopReplay,
-    get replaying() { return !!replay; },
+    holdIfSlow,
+    // The step on screen has been explained: the next one after what is left of its pause.
+    told() {
+      if (!tells) return;
+      tells = false;
+      timer = setTimeout(tick, Math.max(BREATH_MS, stepPause() - (performance.now() - began)));
+    },
+    get replaying() { return replay; },
+    get lags() { return lags; },
   };
 }

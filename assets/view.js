@@ -58,9 +58,17 @@ const view = {
   steps() {
     want('ribbon', 'headline', 'transport', 'card', 'status');
     parts.charts.touch();
+    parts.tip.refresh();
+  },
+  // the result of a step came into sight, or is kept back while the step is explained
+  known() {
+    parts.headline.update();
+    parts.status.update();
+    parts.charts.touch();
   },
   moved(settled) {
     if (settled) parts.slow.look();
+    parts.tip.refresh();
     want('ribbon', 'headline', 'transport', 'card', 'status');
     parts.charts.touch();
     if (settled) parts.charts.soon();
@@ -71,6 +79,7 @@ const view = {
     if (live && !BUSY.includes(live.state())) parts.charts.soon();
   },
   answered() { closeDrawer(); },
+  plays() { parts.transport.holdIfSlow(); },
   baseline() { want('headline'); parts.charts.touch(); parts.charts.soon(); },
   detailed(i) { parts.card.detailed(i); },
   models(reply) { parts.status.models(reply); },
@@ -93,7 +102,7 @@ const top_ = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('d
 hero.setAttribute('aria-label', 'Ribbon of tokens');
 add(root, top_, hero, lower);
 parts.tip = makeTip(root);
-parts.status = makeStatus(top_, store, live, () => parts.transport.replaying);
+parts.status = makeStatus(top_, store, live, () => parts.transport);
 parts.headline = makeHeadline(top_, store);
 parts.legend = makeLegend(hero, root, store, () => { relay(); parts.charts.resize(); });
 parts.ribbon = makeRibbon(hero, store, (shown) => { if (store.shown !== shown) { store.shown = shown; view.moved(true); } });
@@ -105,7 +114,7 @@ parts.card = makeCard(lower, store, (step) => {
 }, () => BUSY.includes(live.state()));
 parts.charts = makeCharts(lower, store, () => performance.now() - widthAt > 200);
 loadPlotly(() => parts.charts.soon());
-parts.slow = makeSlow(parts.card.top, store, parts, live);
+parts.slow = makeSlow(parts.card.top, store, parts, live, view.known);
 
 parts.runs = makeRuns(parts.legend, root, store, live);
 parts.unheard = makeUnheard(live);

@@ -1,5 +1,5 @@
 // Sentences about steps and tokens, in the words of the glossary. No elements, no state.
-// Example: verdict of a refused token → "refused: the coin 0.72 is not below 0.39".
+// Example: verdictWords of a rejected token → "coin 0.72 ≥ 0.39".
 
 const WHY = {
   eos: 'the target wrote its end token',
@@ -56,28 +56,61 @@ function acceptFormula(token, step) {
   return '';
 }
 
+// At temperature 0 nothing is drawn: each model has one choice, and the chances worth showing are those before that.
+const cold = (step) => step.T === 0;
+const qOf = (token, step) => token[cold(step) ? DRAFTER : Q];
+const pOf = (token, step) => token[cold(step) ? VERIFIER : P];
+
+// What the target writes after node `node`; null where the walk did not come there, or the run ended first.
+const choiceAt = (step, node) => step.tok.find((t) => t[FATE] === 'a' && parentOf(t) === node) || (pathEnd(step.tok) === node ? step.ex : null);
+
+// How a tested token was decided.
+function verdictWords(token, step) {
+  const kept = token[FATE] === 'a';
+  if (cold(step)) {
+    const choice = choiceAt(step, parentOf(token));
+    return choice ? 'target’s first choice: ' + quoted(choice[SHOWN]) + (kept ? ' → ' : ' ≠ ' + quoted(token[SHOWN]) + ' → ') + fateWord(token[FATE], step.k) : '';
+  }
+  if (!some(token[COIN]) || !some(token[ACCEPT])) return '';
+  const [coin, chance] = apart(token[COIN], token[ACCEPT]);
+  return 'coin ' + coin + (kept ? ' < ' : ' ≥ ') + chance;
+}
+
+// Where the target's own token comes from.
+function drawnFrom(step) {
+  if (cold(step)) return 'the target’s first choice';
+  if (step.ex[FATE] === 'b') return 'drawn from p';
+  return lossy(step) ? 'drawn by the target' : 'drawn from the residual';
+}
+
 const close = (a, b) => Math.abs(a - b) <= 0.002 * Math.max(a, b) + 1e-6;
 
 function tokenTip(token, step, raw) {
   const letter = token[FATE], k = step.k;
   const lines = [fateWord(letter, k) + ' · ' + token[SHOWN] + ' · id ' + token[ID],
     isTree(step.tok) ? TREE_SAYS[letter] || fateSays(letter, k) : fateSays(letter, k)];
-  if (some(token[Q])) {
-    lines.push('draft q = ' + prob(token[Q]) + (token[Q] === 1 && step.T > 0 ? ' (point mass)' : '') +
-      (some(token[DRAFTER]) && token[DRAFTER] !== token[Q] ? ' · drafter’s own ' + prob(token[DRAFTER]) : ''));
+  const q = qOf(token, step), p = pOf(token, step), unused = letter === 'u' ? ' · computed, not used' : '';
+  if (some(q)) {
+    lines.push('draft q = ' + prob(q) + (q === 1 && !cold(step) ? ' (point mass)' : '') +
+      (!cold(step) && some(token[DRAFTER]) && token[DRAFTER] !== q ? ' · drafter’s own ' + prob(token[DRAFTER]) : ''));
   }
-  if (some(token[P])) {
-    lines.push('target p = ' + prob(token[P]) +
-      (some(token[VERIFIER]) && token[VERIFIER] !== token[P] ? ' · target’s own ' + prob(token[VERIFIER]) : ''));
+  if (some(p)) {
+    lines.push('target p = ' + prob(p) +
+      (!cold(step) && some(token[VERIFIER]) && token[VERIFIER] !== p ? ' · target’s own ' + prob(token[VERIFIER]) : '') + unused);
   }
-  if (some(token[ACCEPT]) && some(token[COIN]) && 'ar'.includes(letter)) {
-    const [coin, chance] = apart(token[COIN], token[ACCEPT]);
-    lines.push('coin ' + coin + (letter === 'a' ? ' < ' : ' ≥ ') + chance + ' chance to be accepted');
+  if ('ar'.includes(letter)) {
+    const how = verdictWords(token, step);
+    if (how) lines.push(how + (cold(step) ? '' : ' chance to be accepted'));
+  } else if (token === step.ex && (cold(step) || some(token[COIN]))) {
+    lines.push(drawnFrom(step) + (cold(step) ? '' : ' by the random number ' + prob(token[COIN]) + ', which is compared with nothing'));
   }
   if (raw) lines.push('text ' + JSON.stringify(raw.length > 300 ? raw.slice(0, 300) + '…' : raw));
   lines.push('step ' + (step.i + 1));
   return lines;
 }
+
+// While a step is explained, before this token's verdict is.
+const pendingTip = (token) => (token ? ['drafted · ' + token[SHOWN] + ' · id ' + token[ID]] : []);
 
 // What else a tree held, place by place along the walk.
 function forkTip(step) {

@@ -19,7 +19,7 @@ from specviz.models.loading import load_pair
 from specviz.ui import controls, links
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
 from specviz.ui.arguments import CheckedCalls
-from specviz.ui.drive import Drivers
+from specviz.ui.drive import SPEEDS, Drivers
 from specviz.ui.files import Files
 from specviz.ui.lookups import Lookups
 from specviz.ui.measuring import Measuring
@@ -138,11 +138,17 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             pause_button = gr.Button("❚❚ Pause", elem_id="sv-pause", scale=0)
             step_button = gr.Button("▶❚ Step", elem_id="sv-step", scale=0)
             reset_button = gr.Button("↺ Reset", elem_id="sv-reset", scale=0)
+            # shown by the view (transport.js) while a recording is on screen
+            live_button = gr.Button("Run live", elem_id="sv-live", scale=0)
             alone_button = gr.Button("Measure target alone", elem_id="sv-alone", elem_classes="sv-apart", scale=0)
         view = gr.HTML(
             "",
             html_template=page.template(),
-            js_on_load=page.script(lossy=[name for name, rule in RULES.items() if not rule.lossless]),
+            js_on_load=page.script(
+                lossy=[name for name, rule in RULES.items() if not rule.lossless],
+                speeds={name: rate for name, rate in SPEEDS.items() if rate < float("inf")},
+                settings=links.RUN_SETTINGS,
+            ),
             apply_default_css=False,
             elem_id="sv-view",
             padding=False,
@@ -243,7 +249,9 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         # values as the browser has them: Gradio's own checks answer an emptied box with a traceback, and ours with a sentence
         as_typed: dict[str, Any] = {"preprocess": False}
         pressed: dict[str, Any] = {**as_typed, **long}
-        play_button.click(driven(lambda v: drivers.play(v, float("inf"))), widgets, view, js=keep, **pressed)
+        play = driven(lambda v: drivers.play(v, float("inf")))
+        for button in (play_button, live_button):
+            button.click(play, widgets, view, js=keep, **pressed)
         step = driven(lambda v: drivers.play(v, 1))
         step_button.click(step, widgets, view, js=keep, **pressed)
         alone_button.click(driven(drivers.measure), widgets, view, **pressed)

@@ -78,7 +78,7 @@ class Drivers:
         pair = yield from self.waits.pair(visitor, me)
         if pair is not None:
             state = resting(visitor.run) if visitor.run else "ready"
-            yield frame(visitor, state=state, say="The models are ready; press Play.", pair=describe(pair))
+            yield frame(visitor, state=state, say="The models are ready.", pair=describe(pair))
 
     def _hold(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Iterator[str]:
         """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import re
 import secrets
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from specviz.drafting import own_knobs
 from specviz.settings import SpecvizError
-from specviz.trace import DAMAGED, MAX_TRACE_CHARS, Trace, TraceError
+from specviz.trace import DAMAGED, MAX_TRACE_CHARS, Fate, StepRecord, Trace, TraceError
 from specviz.ui import gallery
 from specviz.ui.stops import write_stops
 from specviz.ui.turns import Turns
@@ -101,7 +102,9 @@ def recordings_here() -> list[dict[str, str]]:
 def recording_named(name: str) -> str:
     """A gallery recording as the page gets it, or a sentence."""
     try:
-        return _answer(gallery.read(name), name=name, title=gallery.RECORDINGS[name].title)
+        trace, plan = gallery.read(name), gallery.RECORDINGS[name]
+        start = min(plan.start or first_telling(trace.steps), len(trace.steps))
+        return _answer(trace, name=name, title=plan.title, start=start)
     except SpecvizError as error:
         return wire.pack({"error": str(error)})
 
@@ -120,14 +123,37 @@ def read_text(text: Any, kept: str) -> tuple[Trace, str]:
         raise TraceError(DAMAGED) from error
 
 
+def first_telling(steps: Sequence[StepRecord]) -> int:
+    """Number of the step to explain first, from 1: it has an accepted, a rejected and an untested token and a correction.
+
+    Where no step has all four: the first with a rejection, else the first whose draft was accepted whole, else 1.
+    """
+    fates = [Counter(token.fate for token in step.tokens) for step in steps]
+    wanted = (Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED)
+    rules: tuple[Callable[[StepRecord, Counter[Fate]], bool], ...] = (
+        lambda step, found: step.extra is not None and all(found[fate] for fate in wanted),
+        lambda step, found: found[Fate.REJECTED] > 0,
+        lambda step, found: found[Fate.ACCEPTED] == len(step.tokens) > 0,
+    )
+    for rule in rules:
+        for number, (step, found) in enumerate(zip(steps, fates, strict=True), start=1):
+            if rule(step, found):
+                return number
+    return 1
+
+
 def controls_of(trace: Trace) -> dict[str, Any]:
-    """Where the controls must stand to run live what the recording began with; the pair is left as it is."""
+    """Where the controls must stand to run live what the recording began with; the pair is left as it is.
+
+    Knobs of single strategies, draft lengths and rules that it does not name go back to their defaults.
+    """
     if not trace.steps:
         return {}
     settings = trace.steps[0].settings.to_dict()
     options = settings.pop("options")
     stop = write_stops(settings.pop("stop"))
-    return {**settings, **options, "stop": stop, "prompt": trace.prompt}
+    usual = {name: knob.default for name, knob in own_knobs().items()}
+    return {**usual, **settings, **options, "stop": stop, "prompt": trace.prompt}
 
 
 def file_name(trace: Trace) -> str:

@@ -36,6 +36,7 @@ def state_of(
         texts = tuple(run.pair.target.codec.show(i) for i in run.prompt_ids)
         content["head"] = wire.head(
             run_id=visitor.run_id,
+            prompt=run.prompt,
             prompt_ids=run.prompt_ids,
             prompt_texts=texts,
             pair=describe(run.pair),

@@ -30,13 +30,17 @@ REFRAIN = (
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """How a recording is made. `line`: what there is to see. `changes`: by number of step, what is set from there on."""
+    """How a recording is made. `line`: what there is to see. `changes`: by number of step, what is set from there on.
+
+    `start`: number of the step that it opens at, from 1; None: the first telling one (`files.first_telling`).
+    """
 
     title: str
     line: str
     prompt: str
     first: RunSettings
     changes: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    start: int | None = None
 
     def settings(self, step: int) -> RunSettings:
         """The settings that step number `step` (from 0) is made under."""
@@ -71,6 +75,7 @@ RECORDINGS: dict[str, Recording] = {
         "Prompt lookup, K = 8: drafts are copied from the text, no draft model at all.",
         3 * REFRAIN + "The owl sits",
         replace(GREEDY, strategy="prompt lookup", k=8, chat=False),
+        start=1,
     ),
     "arithmetic": Recording(
         "Arithmetic",

@@ -181,3 +181,5 @@ _OTHERS: Mapping[str, Any] = {
     "prompt": _prompt,
     "stop": _stop,
 }
+RUN_SETTINGS = tuple(name for name in (*KNOBS, *own_knobs(), *TABLES, *_OTHERS) if name != "speed")
+"""Names in an address that say how a run is made."""

@@ -137,7 +137,14 @@ class Panel:
 
     def copy_js(self) -> str:
         """Hands where the controls stand now to the view's script, which makes a link of it; no server is asked."""
-        known = json.dumps({"names": self.names, "usual": self.usual, "most": links.MAX_LINK}).replace("<", "\\u003c")
+        owners = {
+            knob: [
+                [menu, label] for menu, table in TABLES.items() for label, entry in table.items() if knob in entry.knobs
+            ]
+            for knob in own_knobs()
+        }
+        facts = {"names": self.names, "usual": self.usual, "most": links.MAX_LINK, "owners": owners}
+        known = json.dumps(facts).replace("<", "\\u003c")
         event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
         return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"
 

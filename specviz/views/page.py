@@ -8,8 +8,9 @@ Knows the order of the files in `assets/` and nothing of Gradio. Example::
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import plotly
@@ -67,15 +68,20 @@ MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
 """Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
 
 
-def script(lossy: Sequence[str] = ()) -> str:
+def script(
+    lossy: Sequence[str] = (), speeds: Mapping[str, float] = MappingProxyType({}), settings: Sequence[str] = ()
+) -> str:
     """The whole of `js_on_load`: what the browser must know of palette and charts, then the files.
 
-    `lossy`: rules that change the output; steps made under them say so.
+    `lossy`: rules that change the output; steps made under them say so. `speeds`: entries of the speed menu that wait
+    between steps, in steps per second. `settings`: names in an address that say how a run is made.
     """
     config = {
         "palette": palette.plain(),
         "slack": SLACK,
         "lossy": list(lossy),
+        "speeds": dict(speeds),
+        "settings": list(settings),
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
     return _scope(config, SCRIPTS)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from specviz.metrics.trust import uneven
@@ -66,9 +67,12 @@ def detail(record: StepRecord) -> dict[str, Any]:
 def head(trace: Trace | None = None, **parts: Any) -> dict[str, Any]:
     """What is known before the first step. Give a trace, or parts by the names of its fields; `run_id` and `seed` apart.
 
+    `own`: which tokens are the prompt as it was typed, from and to; the others are the chat template's. Absent where that
+    is not sure.
+
     Example: ``head(run_id="r1", prompt_ids=(1,), prompt_texts=("Once",), pair={...}, prefill_s=0.2)``.
     """
-    names = ("prompt_ids", "prompt_texts", "pair", "prefill_s")
+    names = ("prompt", "prompt_ids", "prompt_texts", "pair", "prefill_s")
     known = {} if trace is None else {name: getattr(trace, name) for name in names}
     if trace is not None and trace.steps:
         known["seed"] = trace.steps[0].settings.seed
@@ -80,6 +84,7 @@ def head(trace: Trace | None = None, **parts: Any) -> dict[str, Any]:
     # a trace may lack the texts of its prompt; the ids are then named
     texts = (*texts, *[""] * (len(ids) - len(texts)))
     whole = together(texts)
+    own = _own(known.get("prompt") or "", texts)
     return {
         "r": known.get("run_id"),
         # the token's own bytes are kept where the chip shows a character that it makes with others only
@@ -91,7 +96,18 @@ def head(trace: Trace | None = None, **parts: Any) -> dict[str, Any]:
         "prefill": _ms(known.get("prefill_s", 0.0)),
         # a text: a browser's numbers end at 2^53
         **({} if seed is None else {"seed": str(seed)}),
+        **({} if own is None else {"own": own}),
     }
+
+
+def _own(prompt: str, texts: Sequence[str]) -> list[int] | None:
+    """Tokens that spell `prompt`, as [from, to], where they are found exactly once."""
+    ends = list(accumulate(map(len, texts), initial=0))
+    whole, found = "".join(texts), []
+    for first, begins in enumerate(ends[:-1]):
+        if prompt and whole.startswith(prompt, begins) and (after := begins + len(prompt)) in ends[first:]:
+            found.append([first, ends.index(after, first)])
+    return found[0] if len(found) == 1 else None
 
 
 def baseline(record: BaselineRecord) -> dict[str, Any]:

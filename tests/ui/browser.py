@@ -40,7 +40,7 @@ ARGS = [
     "--no-first-run",
 ]
 CONTEXT = 8192
-WAIT_MS = 60_000  # machines that run tests may be busy with much else
+WAIT_MS = 25_000  # machines that run tests may be busy with much else
 PATIENT_MS = 180_000
 EVIL = (
     "start",
@@ -175,7 +175,7 @@ class Visit:
         page.goto(url, wait_until="commit")
         page.wait_for_function(
             "() => document.querySelector('.sv-root')?.dataset.shown && "
-            "/^(Recording|Not done)$/.test(document.querySelector('.sv-pill').textContent)"
+            "/^(Recording|Not done|No run yet)$/.test(document.querySelector('.sv-pill').textContent)"
         )
 
     def _dialog(self, dialog: Any) -> None:
@@ -254,7 +254,20 @@ class Visit:
     # ---- doing
 
     def press(self, name: str) -> None:
-        """Click one of the transport's buttons: play, pause, step, reset, alone."""
+        """Click one of the transport's buttons: play, pause, step, reset, alone, live, return.
+
+        "play" and "step" compute: while a recording is on screen, Run live plays, and Reset puts it away before a step.
+        `click` presses the button that is named.
+        """
+        if self.page.locator("#sv-live").is_visible():
+            if name == "step":
+                self.click("reset")
+                self.wait_state("No run yet")
+            name = {"play": "live"}.get(name, name)
+        self.click(name)
+
+    def click(self, name: str) -> None:
+        """Click the button of that name, whatever is on screen."""
         self.page.locator(f"#sv-{name}").click()
 
     def key(self, key: str, times: int = 1) -> None:

@@ -93,7 +93,7 @@ def test_a_load_of_the_models_that_a_run_has_lets_it_go_on(drivers):
     assert steps_of(told([next(drive)])) and someone.driven
     drive.close()
     someone.values["target"] = "ctx_t"  # others are loaded, and the run rests
-    assert told(drivers.load(someone))[-1]["say"] == "The models are ready; press Play."
+    assert told(drivers.load(someone))[-1]["say"] == "The models are ready."
 
 
 def test_play_and_measure_pressed_twice_break_nothing_off(drivers):

@@ -8,8 +8,8 @@ import pytest
 
 from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
 from specviz.models.catalogue import DEFAULT_PAIR
-from specviz.ui import gallery, links
-from tests.ui.actions import expected
+from specviz.ui import files, gallery, links
+from tests.ui.actions import expected, reload, save
 
 
 def test_every_setting_is_read_from_an_address():
@@ -183,7 +183,7 @@ def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
     assert "temperature goes from 0 to 2 on this page, and stands at 0; the link asked for -3." in tab.say()
-    assert tab.state() == "Not done" and tab.say().endswith(" On screen is a recording of a real run.")
+    assert tab.state() == "Not done" and tab.chips() == []
     assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0"
     assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"
@@ -226,6 +226,68 @@ def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):
     assert lost.place()[1] > 10
 
 
+READY = "Settings from the link are ready: press Play."
+
+
+@pytest.mark.parametrize("query", ["prompt=Count%20to%20ten", "k=8&temperature=0", "seed=7", "width=2"])
+def test_a_link_with_settings_shows_no_other_run_beside_them(desk, open_tab, query):
+    tab = open_tab(desk, f"?{query}")
+    tab.until("(w) => document.querySelector('.sv-say').textContent.includes(w)", READY)
+    assert tab.state() == "No run yet" and tab.chips() == [] and tab.label() == "no steps yet"
+    tab.click("play")
+    tab.wait_state("Finished")
+    assert tab.page.locator("#sv-return").is_hidden()
+
+
+def test_a_link_that_says_nothing_of_a_run_opens_with_the_recording(desk, open_tab):
+    tab = open_tab(desk, "?speed=4%20steps%2Fs&utm_source=mail&__theme=light")
+    assert tab.state() == "Recording" and tab.place()[0] > 0
+    tab.until("() => document.querySelector('#sv-speed input').value === '4 steps/s'")
+
+
+def test_a_lost_run_of_a_link_with_settings_is_told_and_shows_no_other_run(desk, open_tab):
+    tab = open_tab(desk, "?k=8")
+    tab.page.evaluate(
+        "() => { sessionStorage.setItem('specviz.run', 'gone'); sessionStorage.setItem('specviz.address', location.search); }"
+    )
+    reload(tab)
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('The run of this tab is no longer')")
+    assert tab.chips() == [] and tab.say().endswith("Press Play for a new one.")
+
+
+def test_a_link_of_an_opened_file_says_what_it_carries(visit):
+    name, text = save(visit)
+    visit.page.locator(".sv-runs input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/json", "buffer": text.encode()}
+    )
+    visit.until("(w) => document.querySelector('.sv-say').textContent.startsWith(w)", f"“{name}”, a recorded run")
+    link_of(visit)
+    assert visit.say().startswith("The link carries the settings, not this run. Save the run to share it.")
+    visit.menu("Story")
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”')")
+    link_of(visit)
+    assert "not this run" not in visit.say()
+
+
+def test_a_link_carries_no_knob_of_what_is_not_chosen(visit):
+    for title in ("Beams", "K changed in mid-run"):
+        visit.menu(title)
+        visit.until("(w) => document.querySelector('.sv-say').textContent.startsWith(`“${w}”`)", title)
+    visit.until("() => document.querySelector('#sv-strategy input').value === 'greedy'")
+    assert parse_qs(urlsplit(link_of(visit)).query) == {"trace": ["k-midway"]}
+    visit.choose("strategy", "prompt lookup")
+    visit.slide("ngram", 2)
+    assert "ngram=2" in link_of(visit)
+    visit.choose("strategy", "sampling")
+    assert "ngram" not in link_of(visit)
+
+
+def test_a_recording_puts_back_knobs_that_it_does_not_name():
+    values = files.controls_of(gallery.read("k-midway"))
+    assert {name: values[name] for name in own_knobs()} == {name: knob.default for name, knob in own_knobs().items()}
+    assert files.controls_of(gallery.read("beams"))["width"] == 3
+
+
 def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit):
     visit.steps_one_by_one(1)
     visit.open("Models")
@@ -239,7 +301,7 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     assert "not run by us" in visit.page.locator("#sv-pair").text_content()
     visit.page.locator("#sv-pair input").click()
     visit.page.get_by_role("option", name=DEFAULT_PAIR).click()
-    visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready; press Play.'")
+    visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready.'")
     assert visit.label() == "step 1 of 1"
     visit.write_in("target", "evil")
     visit.page.wait_for_timeout(300)  # an answer that was on its way while this was typed must not stay

@@ -165,15 +165,11 @@ def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):
 # ----------------------------------------------------------------------------------------------------------- words
 
 
-def test_over_a_finished_run_a_recording_says_that_play_begins_a_new_one(visit):
+def test_over_a_run_a_recording_says_that_it_waits(visit):
     visit.steps_one_by_one(1)
-    visit.menu("Story")
-    visit.until("() => document.querySelector('.sv-say').textContent.endsWith('press Play to go on with your run.')")
-    visit.press("play")
-    visit.wait_state("Finished")
     for title in ("Story", "Code"):
         visit.menu(title)
-        visit.until("() => document.querySelector('.sv-say').textContent.endsWith('press Play for a new one.')")
+        visit.until("() => document.querySelector('.sv-say').textContent.endsWith('your run waits behind it.')")
 
 
 def test_sentences_and_progress_move_nothing_below_them(visit):

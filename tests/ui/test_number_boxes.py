@@ -73,7 +73,7 @@ def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visi
     visit.page.keyboard.type("6")
     visit.until("() => document.querySelector('#sv-k input[type=range]').value === '6'")
     visit.page.keyboard.press("Backspace")
-    visit.page.evaluate("() => document.querySelector('#sv-play').click()")  # the box keeps the focus
+    visit.page.evaluate("() => document.querySelector('#sv-live').click()")  # the box keeps the focus
     visit.wait_state("Finished")
     assert visit.output() == expected(k=6)
 

@@ -20,20 +20,20 @@ from tests.ui.browser import EVIL, PATIENT_MS, Visit
 
 def test_a_recorded_run_is_on_screen_before_anything_is_pressed(visit):
     shown, total = visit.place()
-    assert shown == total >= 10
+    assert 1 <= shown < total >= 10
     assert "This is a recording of a real run" in visit.say()
     assert re.search(r"\d+ tokens in \d+ target passes", visit.headline())
-    assert len(visit.chips()) > total
+    assert len(visit.chips()) > shown
     assert "verify" in visit.card()
 
 
 def test_the_recording_is_stepped_through_by_buttons_and_keys_without_a_run(visit):
-    _, total = visit.place()
+    shown, total = visit.place()
     before = len(visit.requests)
     visit.page.get_by_role("button", name="One step back").click()
-    visit.wait_label(f"step {total - 1} of {total}")
+    visit.wait_label(f"step {shown - 1} of {total}")
     visit.page.get_by_role("button", name="One step forward").click()
-    visit.wait_label(f"step {total} of {total}")
+    visit.wait_label(f"step {shown} of {total}")
     visit.key("Home")
     visit.wait_label(f"before step 1 of {total}")
     assert "0 tokens" in visit.headline() and visit.output() == []
@@ -93,7 +93,7 @@ def test_run_again_begins_anew_and_gives_the_same(visit):
 
 
 def test_play_pressed_twice_quickly_gives_one_run(visit):
-    visit.page.locator("#sv-play").dblclick()
+    visit.page.locator("#sv-live").dblclick()
     visit.wait_state("Finished")
     assert visit.output() == expected()
     assert visit.page.locator(".sv-ribbon .sv-stop").count() == 1
@@ -277,8 +277,9 @@ def test_reset_in_mid_run_stays_cleared(visit):
 
 def test_space_and_arrows_drive_the_run(visit):
     lengthen(visit)
+    visit.steps_one_by_one(1)
     visit.key("ArrowRight")
-    visit.wait_label("step 1 of 1")
+    visit.wait_label("step 2 of 2")
     visit.wait_state("Paused")
     visit.key("Space")
     visit.wait_state("Running")
@@ -322,6 +323,7 @@ def test_the_target_alone_at_temperature_0_is_the_same_text_and_gives_a_speed_up
 
 
 def test_measuring_before_any_run_is_one_sentence(visit):
+    visit.press("reset")
     visit.press("alone")
     visit.wait_state("Not done")
     assert visit.say().startswith("Press Play or Step first")
@@ -570,7 +572,7 @@ def test_on_a_phone_nothing_sticks_out_and_play_is_in_reach(chromium, open_tab, 
     visit = open_tab(context, f"?__theme={theme}")
     assert overflow(visit) <= 0
     assert reachable(visit, "play")
-    visit.page.locator("#sv-play").tap()
+    visit.page.locator("#sv-live").tap()
     visit.wait_state("Finished")
     assert overflow(visit) <= 0
     visit.page.locator(".sv-card").scroll_into_view_if_needed()

@@ -169,7 +169,7 @@ def test_after_a_reset_a_reload_begins_with_the_recording(visit):
     visit.wait_state("No run yet")
     reload(visit)
     visit.wait_state("Recording")
-    assert visit.say() == "This is a recording of a real run — press Play for a live one."
+    assert visit.say() == "This is a recording of a real run — press Play to replay it, or Run live for a new run."
 
 
 def test_a_run_that_is_gone_is_told_and_the_recording_is_shown(desk, open_tab):

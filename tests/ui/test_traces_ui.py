@@ -239,9 +239,11 @@ def test_a_file_is_dropped_onto_the_page(visit, trace):
 
 def test_a_recording_is_chosen_and_the_controls_follow_it(visit):
     visit.menu("Code")
-    wait_say(visit, "“Code”, a recorded run — press Play for a live one.")
+    wait_say(visit, "“Code”, a recorded run — press Play to replay it, or Run live for a new run.")
     visit.until("() => document.querySelector('#sv-k input[type=number]').value === '6'")
     visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", gallery.RECORDINGS["code"].prompt)
+    visit.key("End")
+    visit.wait_label("step {0} of {0}".format(len(gallery.read("code").steps)))
     assert visit.output() == [
         t[1]
         for s in map(wire.step, gallery.read("code").steps)
@@ -252,12 +254,12 @@ def test_a_recording_is_chosen_and_the_controls_follow_it(visit):
     assert visit.output() == expected(gallery.RECORDINGS["code"].prompt, k=6, strategy="greedy", temperature=0)
 
 
-def test_a_recording_over_a_live_run_pauses_it_and_play_goes_on_with_it(visit):
+def test_a_recording_over_a_live_run_pauses_it_and_run_live_goes_on_with_it(visit):
     lengthen(visit)
     visit.run_live()
     visit.wait_steps(5)
     visit.menu("Story")
-    wait_say(visit, "“Story”, a recorded run — press Play to go on with your run.")
+    wait_say(visit, "“Story”, a recorded run — your run waits behind it.")
     visit.page.wait_for_timeout(400)  # late frames of the run must not take the screen
     assert visit.state() == "Recording" and "lighthouse" in "".join(visit.chips("p"))
     visit.press("play")

@@ -87,10 +87,15 @@ class Desk:
         return self.turns.submit(visitor.run.trace).result()
 
     def looks(
-        self, unfolded: gr.Accordion, again: gr.Button, draw: Callable[[Trace], Any], outputs: Any, say: Any = None
+        self,
+        unfolded: gr.Accordion,
+        again: gr.Button | None,
+        draw: Callable[[Trace], Any],
+        outputs: Any,
+        say: Any = None,
     ) -> None:
         """Call `draw` with the run on screen when the study is unfolded, when a run comes to rest meanwhile, and on
-        `again`. `draw` returns values for `outputs` (one, or a list of them); what is wrong is told as text in the
+        `again`, if given. `draw` returns values for `outputs` (one, or a list of them); what is wrong is shown as text in the
         first of `outputs`, or in `say` where that is given."""
         told = [outputs] if not isinstance(outputs, list) else outputs
         told = told if say is None else [say, *told]
@@ -123,5 +128,6 @@ class Desk:
 
         unfolded.expand(open_, hidden, told, js=SHOWN_JS, **self.quick)
         unfolded.collapse(close, None, None, **self.quick)
-        again.click(look, hidden, told, js=SHOWN_JS, **self.quick)
+        if again is not None:
+            again.click(look, hidden, told, js=SHOWN_JS, **self.quick)
         self.view.rested(rested, hidden, told, js=SHOWN_JS, **self.quick)

@@ -27,6 +27,7 @@ WHOLE = (
     "models that knows six, and every text is counted."
 )
 STOPPED = "Stopped; what was counted stays."
+ALREADY = "This is the most telling position of the run already."
 
 
 def add(desk: Desk) -> None:
@@ -82,6 +83,15 @@ def add(desk: Desk) -> None:
             words(metering.about(trace, number, which)),
         ]
 
+    def find_again(shown: str, number: float, which: float) -> list[Any]:
+        try:
+            trace = desk.on_screen(shown)
+            if metering.telling(trace) == (number, which):
+                return [ALREADY, *[gr.update()] * 3]
+            return ["", *find(trace)]
+        except SpecvizError as error:
+            return [str(error), *[gr.update()] * 3]
+
     def move(shown: str, number: float, which: float) -> list[Any]:
         try:
             trace = desk.on_screen(shown)
@@ -102,7 +112,8 @@ def add(desk: Desk) -> None:
         yield from desk.latest(request, "count", _told(lambda: metering.counted(desk.turns, *asked)))
 
     hidden = gr.Textbox(visible=False)
-    desk.looks(unfolded, again, find, [step, place, where], say=says)
+    desk.looks(unfolded, None, find, [step, place, where], say=says)
+    again.click(find_again, [hidden, step, place], [says, step, place, where], js=SHOWN_JS, **desk.quick)
     for slider in (step, place):
         # change, not release: an arrow key moves it too
         slider.change(
