@@ -37,11 +37,19 @@ function makeRuns(row, root, store, live) {
     if (list.children.length || !live.can('recordings')) return;
     try {
       for (const entry of await live.call('recordings', {})) {
-        const choose = button('sv-recording', '', '', () => recording(entry.name));
-        add(choose, el('b', '', entry.title), el('span', '', entry.line));
+        const choose = button('sv-recording', '', '', () => (entry.kind === 'comparison' ? comparison(entry.name) : recording(entry.name)));
+        const title = el('div');
+        if (entry.slow) add(title, el('b', '', entry.slow + ':'), ' ');
+        add(choose, add(title, el('b', '', entry.title)), el('span', '', entry.line));
         list.append(add(el('li'), choose));
       }
     } catch { live.tell('The server cannot be reached; the list of recordings comes with it.'); }
+  }
+
+  // A recorded comparison fills the panel "Compare strategies on this prompt"; the run on screen stays.
+  function comparison(name) {
+    show(false);
+    trigger('compared', { name });
   }
 
   async function recording(name) {

@@ -88,9 +88,27 @@ class Files:
 
 
 def recordings_here() -> list[dict[str, str]]:
-    """Name, title and one line of each recording that is there."""
-    here = ((name, gallery.RECORDINGS[name]) for name in gallery.present())
-    return [{"name": name, "title": entry.title, "line": entry.line} for name, entry in here]
+    """Name, title and one line of each recording that is there, then the same of each comparison.
+
+    `slow`: words before the title of a recording that is slower than the target alone. `kind`: "run" or "comparison".
+    A recording that cannot be read is listed without its speed-up; choosing it says what is wrong.
+    """
+    found = [
+        {"kind": "run", "name": name, "title": gallery.RECORDINGS[name].title} | _figures(name)
+        for name in gallery.present()
+    ]
+    here = ((name, gallery.COMPARISONS[name]) for name in gallery.comparisons_present())
+    return found + [{"kind": "comparison", "name": n, "title": c.title, "line": c.line, "slow": ""} for n, c in here]
+
+
+def _figures(name: str) -> dict[str, str]:
+    line = gallery.RECORDINGS[name].line
+    try:
+        speed_up, slow = gallery.recorded_speed_up(name), gallery.slow(name)
+    except TraceError as error:
+        log.warning("the recording %s cannot be read: %s", name, error)
+        return {"line": line, "slow": ""}
+    return {"line": line + (f" {speed_up:.2f}× the target alone." if speed_up else ""), "slow": slow}
 
 
 @cache

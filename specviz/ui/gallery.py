@@ -1,7 +1,7 @@
-"""The gallery: recorded real runs that come with the code, and how each of them was made.
+"""The gallery: recorded real runs and comparisons that come with the code, and how each of them was made.
 
-A recording is a trace file in `assets/traces`, named as its key here. `python -m specviz record` makes them all anew
-(`studio`). To add one: one entry, then that command.
+A recording is a trace file in `assets/traces`, a recorded comparison a file in `assets/comparisons`; both are named as
+their key here. `python -m specviz record` makes them all anew (`studio`). To add one: one entry, then that command.
 
 Example: ``RECORDINGS["copy"].settings(0).strategy`` is "prompt lookup".
 """
@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from specviz.compared import Compared
+from specviz.metrics.summary import summary
 from specviz.settings import RunSettings
 from specviz.trace import Trace, TraceError
 from specviz.ui.presets import FIRST, PRESETS
 
-TRACES = Path(__file__).resolve().parents[2] / "assets" / "traces"
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+TRACES = ASSETS / "traces"
+COMPARED = ASSETS / "comparisons"
+SLOW = "When it does not pay"
+"""Stands before the title of a recording that is slower than the target alone."""
 
 FIRST_SETTINGS = RunSettings(strategy="sampling", k=4, temperature=0.7, seed=1, max_new_tokens=96, chat=True)
 """Of the recording that is on screen first, and where the controls stand then: Play runs live what is seen."""
@@ -53,6 +60,18 @@ RECORDINGS: dict[str, Recording] = {
         "Sampling at temperature 0.7: both models draw, coins decide.",
         PRESETS[FIRST].prompt,
         FIRST_SETTINGS,
+    ),
+    "4-bit": Recording(
+        "4-bit copy",
+        "The target's own copy in 4 bits drafts, K = 6: nearly every draft is accepted whole.",
+        PRESETS["Code"].prompt,
+        replace(GREEDY, strategy="4-bit copy", k=6),
+    ),
+    "cost-aware": Recording(
+        "Cost-aware drafting",
+        "The n-gram table drafts only as far as pays, up to K = 8; where nothing pays, it skips.",
+        PRESETS["Code"].prompt,
+        replace(GREEDY, strategy="n-gram table", k=8, draft_length="cost-aware"),
     ),
     "story": Recording(
         "Story",
@@ -113,6 +132,28 @@ RECORDINGS: dict[str, Recording] = {
 FIRST_RECORDING = "explanation"
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedComparison:
+    """How a recorded comparison is made: the target alone and each of `strategies` on one prompt, in turns."""
+
+    title: str
+    line: str
+    prompt: str
+    settings: RunSettings
+    strategies: tuple[str, ...]
+
+
+COMPARISONS: dict[str, RecordedComparison] = {
+    "race": RecordedComparison(
+        "A race of three drafts",
+        "Sampling, prompt lookup and the 4-bit copy against the target alone, at temperature 0.",
+        PRESETS[FIRST].prompt,
+        replace(GREEDY, strategy="sampling", max_new_tokens=64),
+        ("sampling", "prompt lookup", "4-bit copy"),
+    ),
+}
+
+
 def read(name: str, folder: Path = TRACES) -> Trace:
     """The recording of that name. Raises TraceError where there is none or its file cannot be read."""
     if name not in RECORDINGS:
@@ -126,6 +167,40 @@ def read(name: str, folder: Path = TRACES) -> Trace:
         ) from error
 
 
+def read_comparison(name: str, folder: Path = COMPARED) -> Compared:
+    """The recorded comparison of that name. Raises TraceError where there is none or its file cannot be read."""
+    if name not in COMPARISONS:
+        known = ", ".join(COMPARISONS)
+        raise TraceError(f"There is no recorded comparison named {str(name)[:60]!r}; choose one of: {known}.")
+    try:
+        return Compared.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TraceError(
+            f"The comparison {name} is missing from assets/comparisons; make it with python -m specviz record."
+        ) from error
+
+
 def present(folder: Path = TRACES) -> list[str]:
     """Names of the recordings that are there."""
     return [name for name in RECORDINGS if (folder / f"{name}.json").is_file()]
+
+
+def comparisons_present(folder: Path = COMPARED) -> list[str]:
+    """Names of the recorded comparisons that are there."""
+    return [name for name in COMPARISONS if (folder / f"{name}.json").is_file()]
+
+
+@cache
+def recorded_speed_up(name: str) -> float | None:
+    """Tokens/s of a recording ÷ tokens/s of the target alone beside it; None where that was not measured.
+
+    Raises TraceError as `read` does.
+    """
+    found: float | None = summary(read(name))["speed_up"]
+    return found
+
+
+def slow(name: str) -> str:
+    """`SLOW` for a recording that is slower than the target alone, else nothing: its own figures say which it is."""
+    speed_up = recorded_speed_up(name)
+    return SLOW if speed_up is not None and speed_up < 1 else ""
