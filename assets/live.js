@@ -188,7 +188,7 @@ function makeLive(store, view) {
     why = r.stop;
     const then = !aside ? 'press Play for a live one.' : still ? 'your run waits behind it.' : behind.over ? 'press Play for a new one.' : 'press Play to go on with your run.';
     named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
-    setState('recording', (title ? '' : 'This is ') + named + ' — ' + then);
+    setState('recording', sentences((title ? '' : 'This is ') + named + ' — ' + then, !title && reply.opening));
     view.fresh();
     view.steps(store.n);
   }

@@ -100,14 +100,14 @@ function makeRuns(row, root, store, live) {
     live.tell(await copyText(store.text) ? 'The text is copied.' : 'Copying is not allowed here; select the text in the ribbon instead.');
   }
 
-  // What stands as it usually does is left out; so is what a linked recording brings along.
-  async function copyLink({ names, values, usual, most }) {
+  // Left out is what a link means without it (links.OMITTED), and what a linked recording brings along.
+  async function copyLink({ names, values, usual, always, most }) {
     const query = new URLSearchParams(), { name, chosen, controls } = live.source();
     const linked = store.recording && name && chosen, base = (linked && controls) || {};
     if (linked) query.set('trace', name);
     names.forEach((key, i) => {
       const value = values[i] ?? '', known = (key in base ? base[key] : usual[i]) ?? '';
-      if (String(value) !== String(known)) query.set(key, value === true ? '1' : value === false ? '0' : value);
+      if (String(value) !== String(known) || (key === always && !linked)) query.set(key, value === true ? '1' : value === false ? '0' : value);
     });
     const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
     if (url.length > most) {

@@ -17,7 +17,7 @@ import plotly
 
 from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
-from specviz.ui import controls, links
+from specviz.ui import controls, gallery, links
 from specviz.ui.api import make_endpoints
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
@@ -78,10 +78,11 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     visitors = Visitors()
     shelf = Shelf(load, visitors.pairs_in_use)
     turns = Turns()
-    drivers, files = Drivers(shelf, turns), Files(visitors, turns)
+    drivers, files = Drivers(shelf, turns), Files(visitors, turns, gallery.opening(controls.FIRST_SETTINGS))
     lookups = Lookups(visitors, shelf, DEFAULT_KEY)
     if preload:
-        shelf.ask(DEFAULT_KEY)
+        # the first run drafts with the default strategy, so what it needs is made before anybody presses Play
+        drivers.workshop.make_after(shelf.ask(DEFAULT_KEY), controls.FIRST_SETTINGS.strategy)
 
     gr.set_static_paths([PLOTLY])
     with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:

@@ -6,6 +6,7 @@ recording or one sentence. A saved run is exactly what `Trace.to_json` writes.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import secrets
@@ -27,11 +28,12 @@ MOST_OPENED = 16
 
 
 class Files:
-    """Bound to the visitors of one app and the turns they take."""
+    """Bound to the visitors of one app and the turns they take. `opening`: a sentence beside the first recording."""
 
-    def __init__(self, visitors: Visitors, turns: Turns) -> None:
+    def __init__(self, visitors: Visitors, turns: Turns, opening: str = "") -> None:
         self.visitors = visitors
         self.turns = turns
+        self.opening = opening
         self._opened: OrderedDict[str, Trace] = OrderedDict()
 
     def functions(self) -> list[Callable[..., Any]]:
@@ -41,7 +43,9 @@ class Files:
             return recordings_here()
 
         def recording(asked: Any) -> str:
-            return recording_named(str(_field(asked, "name") or gallery.FIRST_RECORDING))
+            if name := _field(asked, "name"):
+                return recording_named(str(name))
+            return wire.pack(json.loads(recording_named(gallery.FIRST_RECORDING)) | {"opening": self.opening})
 
         def opened(asked: Any) -> str:
             return self.open(_field(asked, "text"))

@@ -58,7 +58,7 @@ class Panel:
         self.groups = dict(groups)
         self.pair = pair
         self.instead = instead
-        self.usual = [widget.value for widget in self.widgets]
+        self.usual = [links.OMITTED.get(name, widget.value) for name, widget in widgets.items()]
 
     @property
     def outputs(self) -> list[Any]:
@@ -115,7 +115,9 @@ class Panel:
         if run and isinstance(kept, dict):  # the server was started anew: the run is gone, its controls need not be
             return visitors.of(session), self.known(links.check(kept)[0]), ""
         values, refused = links.read(query)
-        values = recorded(query) | values
+        # an address without settings opens the page as it starts now
+        base = recorded(query) or (links.OMITTED if values else {})
+        values = base | values
         return visitors.of(session), self.known(values), links.told(refused)
 
     def known(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +139,9 @@ class Panel:
 
     def copy_js(self) -> str:
         """Hands where the controls stand now to the view's script, which makes a link of it; no server is asked."""
-        known = json.dumps({"names": self.names, "usual": self.usual, "most": links.MAX_LINK}).replace("<", "\\u003c")
+        known = json.dumps(
+            {"names": self.names, "usual": self.usual, "always": links.ALWAYS, "most": links.MAX_LINK}
+        ).replace("<", "\\u003c")
         event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
         return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"
 

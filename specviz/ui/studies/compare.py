@@ -12,7 +12,15 @@ from specviz.ui.comparing import CHOICES, USUAL, Comparing, Seen, recorded
 from specviz.ui.studies.desk import Desk
 from specviz.views import page
 
-SHOW_JS = "() => document.getElementById('sv-compare')?.scrollIntoView()"
+SHOW_JS = """() => {
+    const box = document.getElementById('sv-compare');
+    const show = (left) => {
+        // it can be scrolled to once it is unfolded and drawn, some frames after this is called
+        if (!left || box.querySelector('.sv-comparison')?.checkVisibility()) box.scrollIntoView();
+        else requestAnimationFrame(() => show(left - 1));
+    };
+    show(300);
+}"""
 """A recorded comparison is chosen at the top of the page and shown here."""
 
 
