@@ -60,72 +60,72 @@ class Recording:
 RECORDINGS: dict[str, Recording] = {
     "explanation": Recording(
         "Explanation",
-        "Sampling at temperature 0.7: both models draw, coins decide.",
+        "Sampling at temperature 0.7: a random number accepts or rejects each drafted token.",
         PRESETS[FIRST].prompt,
         SAMPLED,
     ),
     "4-bit": Recording(
         "4-bit copy",
-        "The target's own copy in 4 bits drafts, K = 6: nearly every draft is accepted whole.",
+        "A copy of the target in 4 bits drafts, K = 6: nearly every draft is accepted whole.",
         PRESETS["Code"].prompt,
         replace(GREEDY, strategy="4-bit copy", k=6),
     ),
     "cost-aware": Recording(
         "Cost-aware drafting",
-        "The n-gram table drafts only as far as pays, up to K = 8; where nothing pays, it skips.",
+        "The n-gram table drafts up to K = 8 tokens, and only as many as should pay.",
         PRESETS["Code"].prompt,
         replace(GREEDY, strategy="n-gram table", k=8, draft_length="cost-aware"),
     ),
     "story": Recording(
         "Story",
-        "Greedy drafts at temperature 0: free text is hard to guess.",
+        "Greedy drafts at temperature 0: free text is hard to predict.",
         PRESETS["Story"].prompt,
         GREEDY,
     ),
     "code": Recording(
         "Code",
-        "Greedy drafts, K = 6: fixed phrases are accepted whole.",
+        "Greedy drafts, K = 6: the draft model predicts fixed phrases well.",
         PRESETS["Code"].prompt,
         replace(GREEDY, k=6),
     ),
     "copy": Recording(
         "A text that repeats itself",
-        "Prompt lookup, K = 8: drafts are copied from the text, no draft model at all.",
+        "Prompt lookup, K = 8: drafts are copied from the text, without a draft model.",
         3 * REFRAIN + "The owl sits",
         replace(GREEDY, strategy="prompt lookup", k=8, chat=False),
     ),
     "arithmetic": Recording(
         "Arithmetic",
-        "Greedy drafts at temperature 0: what a small draft makes of sums.",
+        "Greedy drafts at temperature 0: sums are hard for a small draft model.",
         PRESETS["Arithmetic"].prompt,
         GREEDY,
     ),
     "list": Recording(
         "List",
-        "Greedy drafts at temperature 0: a fixed layout around words that vary.",
+        "Greedy drafts at temperature 0: a fixed layout with words that vary.",
         PRESETS["List"].prompt,
         GREEDY,
     ),
     "beams": Recording(
         "Beams",
-        "Beam search, width 3: the draft is a tree, read in one pass; one branch is kept.",
+        "Beam search, width 3: the draft is a tree; the target verifies it in one pass.",
         PRESETS[FIRST].prompt,
         replace(GREEDY, strategy="beam search", options={"width": 3}, max_new_tokens=64),
     ),
     "sampled-tree": Recording(
         "Sampled tree",
-        "Two draws at each place at temperature 0.7: a second chance after a refusal.",
+        "Two draws at each position, temperature 0.7: a second chance after a rejection.",
         PRESETS["Story"].prompt,
         replace(SAMPLED, strategy="sampled tree", options={"siblings": 2}, max_new_tokens=64),
     ),
     "temperature-1": Recording(
         "Story at temperature 1",
-        "Sampling from the models as they are: more refusals, more corrections.",
+        "Sampling at temperature 1: more rejections, and so more corrections.",
         PRESETS["Story"].prompt,
         replace(SAMPLED, temperature=1.0),
     ),
     "k-midway": Recording(
-        "K changed in mid-run",
+        "K changed during the run",
         "K goes from 2 to 8 at step 10 and to 4 at step 20.",
         PRESETS["Summary"].prompt,
         replace(GREEDY, k=2),
@@ -150,7 +150,7 @@ COMPARISONS: dict[str, RecordedComparison] = {
     "race": RecordedComparison(
         "A race of three drafts",
         "Sampling, prompt lookup and the 4-bit copy against the target alone, at temperature 0.",
-        PRESETS[FIRST].prompt,
+        PRESETS["Arithmetic"].prompt,
         replace(GREEDY, strategy="sampling", max_new_tokens=64),
         ("sampling", "prompt lookup", "4-bit copy"),
     ),
@@ -188,7 +188,7 @@ def opening(controls: RunSettings) -> str:
     shown = RECORDINGS[FIRST_RECORDING].first.strategy
     if shown == controls.strategy:
         return ""
-    return f"It drafts with {shown!r}; the controls start with {controls.strategy!r}, which is faster."
+    return f"This recording drafts with {shown!r}; the controls start with {controls.strategy!r}."
 
 
 def present(folder: Path = TRACES) -> list[str]:

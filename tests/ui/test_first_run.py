@@ -23,7 +23,7 @@ from tests.ui.actions import expected, link_of
 from tests.ui.handlers import VALUES, load
 
 FIRST = gallery.FIRST_SETTINGS.strategy
-WORDS = f"It drafts with 'sampling'; the controls start with {FIRST!r}, which is faster."
+WORDS = f"This recording drafts with 'sampling'; the controls start with {FIRST!r}."
 
 
 def visitor(**changes):
