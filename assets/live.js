@@ -193,7 +193,7 @@ function makeLive(store, view) {
     if (some(shown)) store.shown = Math.min(shown, store.n);
     const then = aside ? 'your run waits behind it.' : 'press Play to replay it, or Run live for a new run.';
     named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
-    setState('recording', (title ? '' : 'This is ') + named + ' — ' + then);
+    setState('recording', sentences((title ? '' : 'This is ') + named + ' — ' + then, !title && reply.opening));
     view.fresh();
     view.steps(store.n);
   }

@@ -37,11 +37,19 @@ function makeRuns(row, root, store, live) {
     if (list.children.length || !live.can('recordings')) return;
     try {
       for (const entry of await live.call('recordings', {})) {
-        const choose = button('sv-recording', '', '', () => recording(entry.name));
-        add(choose, el('b', '', entry.title), el('span', '', entry.line));
+        const choose = button('sv-recording', '', '', () => (entry.kind === 'comparison' ? comparison(entry.name) : recording(entry.name)));
+        const title = el('div');
+        if (entry.slow) add(title, el('b', '', entry.slow + ':'), ' ');
+        add(choose, add(title, el('b', '', entry.title)), el('span', '', entry.line));
         list.append(add(el('li'), choose));
       }
     } catch { live.tell('The server cannot be reached; the list of recordings comes with it.'); }
+  }
+
+  // A recorded comparison fills the panel "Compare strategies on this prompt"; the run on screen stays.
+  function comparison(name) {
+    show(false);
+    trigger('compared', { name });
   }
 
   async function recording(name) {
@@ -92,9 +100,9 @@ function makeRuns(row, root, store, live) {
     live.tell(await copyText(store.text) ? 'The text is copied.' : 'Copying is not allowed here; select the text in the ribbon instead.');
   }
 
-  // What stands as it usually does is left out; so are what a linked recording brings along, and the knobs of strategies,
-  // draft lengths and rules that are not chosen.
-  async function copyLink({ names, values, usual, most, owners }) {
+  // Left out is what a link means without it (links.OMITTED), what a linked recording brings along, and the knobs of
+  // strategies, draft lengths and rules that are not chosen.
+  async function copyLink({ names, values, usual, always, most, owners }) {
     const query = new URLSearchParams(), { name, chosen, controls } = live.source();
     const linked = store.recording && name && chosen, base = (linked && controls) || {};
     if (linked) query.set('trace', name);
@@ -102,7 +110,7 @@ function makeRuns(row, root, store, live) {
     names.forEach((key, i) => {
       if (owners[key] && !owners[key].some(inUse)) return;
       const value = values[i] ?? '', known = (key in base ? base[key] : usual[i]) ?? '';
-      if (String(value) !== String(known)) query.set(key, value === true ? '1' : value === false ? '0' : value);
+      if (String(value) !== String(known) || (key === always && !linked)) query.set(key, value === true ? '1' : value === false ? '0' : value);
     });
     const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
     if (url.length > most) {

@@ -65,10 +65,12 @@ def _parser() -> argparse.ArgumentParser:
     models = parts.add_parser("models", help="list the models and pairs known by name")
     models.set_defaults(command=_models)
 
-    record = parts.add_parser("record", help="make the gallery's recordings anew, each with the target alone beside it")
+    record = parts.add_parser(
+        "record", help="make the gallery's recordings and comparisons anew, each with the target alone"
+    )
     _model_options(record)
     record.add_argument("--only", action="append", default=[], metavar="NAME", help="only this one; may be repeated")
-    record.add_argument("--to", type=Path, help="another folder than assets/traces")
+    record.add_argument("--to", type=Path, help="another folder than assets/traces and assets/comparisons")
     # the number format in which identical output at temperature 0 is a promise
     record.set_defaults(command=_record, dtype="float32")
 
@@ -221,15 +223,22 @@ def _models(args: argparse.Namespace) -> None:
 
 
 def _record(args: argparse.Namespace) -> None:
-    from specviz.ui.gallery import RECORDINGS, TRACES  # noqa: PLC0415
-    from specviz.ui.studio import make, told  # noqa: PLC0415
+    from specviz.ui import gallery, studio  # noqa: PLC0415
 
-    if unknown := sorted(set(args.only) - set(RECORDINGS)):
-        raise SpecvizError(f"There is no recording named {unknown[0]!r}; choose one of: {', '.join(RECORDINGS)}.")
-    check_folder(folder := args.to or TRACES, "the recordings")
-    pair = _pair(args)
-    for name in args.only or RECORDINGS:
-        print(told(name, make(pair, name, folder)), flush=True)
+    known = [*gallery.RECORDINGS, *gallery.COMPARISONS]
+    if unknown := sorted(set(args.only) - set(known)):
+        raise SpecvizError(f"There is no recording named {unknown[0]!r}; choose one of: {', '.join(known)}.")
+    for folder in [args.to] if args.to else [gallery.TRACES, gallery.COMPARED]:
+        check_folder(folder, "the recordings")
+    pair, names = _pair(args), args.only or known
+    if warning := studio.check(pair, names):
+        print(warning, file=sys.stderr)
+    for name in names:
+        if name in gallery.COMPARISONS:
+            compared = studio.make_comparison(pair, name, args.to or gallery.COMPARED)
+            print(studio.told_comparison(name, compared), flush=True)
+        else:
+            print(studio.told(name, studio.make(pair, name, args.to or gallery.TRACES)), flush=True)
 
 
 RANDOM_STRATEGIES = ("greedy", "sampling", "beam search", "prompt lookup")

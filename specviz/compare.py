@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specviz import baseline, engine
+from specviz.compared import ALONE, Compared
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.settings import NO_DRAFT, RunSettings, SettingsError
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from specviz.models.where import Progress
     from specviz.state import Run
     from specviz.trace import Trace
-
-ALONE = "target alone"
 
 
 def lanes_of(settings: RunSettings, strategies: Sequence[str]) -> dict[str, RunSettings]:
@@ -120,3 +119,7 @@ class Comparison:
     def traces(self) -> dict[str, Trace]:
         """The runs so far."""
         return {lane.name: lane.run.trace() for lane in self.lanes if lane.run is not None}
+
+    def compared(self) -> Compared:
+        """The same as one frozen object: what is drawn, raced and saved."""
+        return Compared(self.traces(), ended=self.next is None)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.compare import Comparison, lanes_of
+from specviz.compared import ALONE
 from specviz.metrics.comparison import rate, table
 from specviz.trace import Trace
 

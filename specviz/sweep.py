@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from specviz.compare import ALONE, Comparison
+from specviz.compare import Comparison
+from specviz.compared import ALONE
 from specviz.metrics import comparison
 from specviz.metrics.comparison import rate
 from specviz.metrics.intervals import Outcome, columns

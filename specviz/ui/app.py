@@ -16,7 +16,7 @@ from starlette.middleware import Middleware
 
 from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
-from specviz.ui import controls, links
+from specviz.ui import controls, gallery, links
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
 from specviz.ui.arguments import CheckedCalls
 from specviz.ui.drive import SPEEDS, Drivers
@@ -87,10 +87,11 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     visitors = Visitors()
     shelf = Shelf(load, visitors.pairs_in_use)
     turns = Turns()
-    drivers, files = Drivers(shelf, turns), Files(visitors, turns)
+    drivers, files = Drivers(shelf, turns), Files(visitors, turns, gallery.opening(controls.FIRST_SETTINGS))
     lookups = Lookups(visitors, shelf, DEFAULT_KEY)
     if preload:
-        shelf.ask(DEFAULT_KEY)
+        # the first run drafts with the default strategy, so what it needs is made before anybody presses Play
+        drivers.workshop.make_after(shelf.ask(DEFAULT_KEY), controls.FIRST_SETTINGS.strategy)
 
     gr.set_static_paths([page.PLOTLY])
     with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:

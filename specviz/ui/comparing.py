@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specviz import baseline
-from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.compare import Comparison, lanes_of
+from specviz.compared import ALONE, Compared
 from specviz.drafting import STRATEGIES
 from specviz.metrics.comparison import table
 from specviz.settings import NO_DRAFT, SettingsError, SpecvizError
+from specviz.ui import gallery
 from specviz.ui.shelf import Shelf, key_of
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
@@ -31,6 +34,7 @@ FRAME_S = 1.0
 USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
 DISTURBED = " ⚠ {} of others came between: compare again when nobody else is here."
 SURE = " In brackets: denominators, and 95 % intervals by bootstrap over the steps; another prompt may differ by more."
+RECORDED = "A recorded comparison, “{}”. No model runs for it; press Compare for one with your own settings."
 CHOICES = [name for name in STRATEGIES if name != NO_DRAFT]
 
 
@@ -88,28 +92,35 @@ class Comparing:
                 break
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
-                yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both, how, going=True))
-        ended = both.next is None
+                yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both.compared(), how, going=True))
         if others := self.turns.taken - before - own:
             how += DISTURBED.format(counted(others, "step"))
         self.turns.submit(both.hold_against_alone).result()
-        say = f"{'Compared.' if ended else 'Stopped; the table holds what was done.'} {refused}"
-        yield Seen(say, draw(both, how), wire.pack(run_of(both)))
+        done = both.compared()
+        say = f"{'Compared.' if done.ended else 'Stopped; the table holds what was done.'} {refused}"
+        yield Seen(say, draw(done, how), wire.pack(run_of(done)))
 
 
-def draw(both: Comparison, how: str, going: bool = False) -> str:
+@cache
+def recorded(name: str) -> Seen:
+    """A recorded comparison of the gallery, drawn as a live one is. Raises TraceError where it cannot be read."""
+    done, plan = gallery.read_comparison(name), gallery.COMPARISONS[name]
+    where = done.traces[ALONE].pair
+    how = f"Prompt: “{plan.prompt}” Target {where.get('target')} in {where.get('dtype')}. {_words(plan.settings)}"
+    return Seen(RECORDED.format(plan.title), draw(done, how), wire.pack(run_of(done)))
+
+
+def draw(done: Compared, how: str, going: bool = False) -> str:
     """The lanes so far as a piece of page; `going`: more of them is to come."""
-    traces = both.traces()
-    ended = both.next is None
-    found = table({name: [trace] for name, trace in traces.items()}, ALONE, sure=ended)
-    return comparison.html(found, traces, ALONE, how + SURE if ended else how, ended=ended, going=going)
+    found = table({name: [trace] for name, trace in done.traces.items()}, ALONE, sure=done.ended)
+    how += SURE if done.ended else ""
+    return comparison.html(found, done.traces, ALONE, how, ended=done.ended, going=going)
 
 
-def run_of(both: Comparison) -> dict[str, Any]:
+def run_of(done: Compared) -> dict[str, Any]:
     """The lanes as a race (`views.race`), with the verdict on each lane's text."""
-    traces = both.traces()
-    verdicts = {name: baseline.verdict(trace.baseline) for name, trace in traces.items() if trace.baseline}
-    return race(traces, ALONE, verdicts)
+    verdicts = {name: baseline.verdict(trace.baseline) for name, trace in done.traces.items() if trace.baseline}
+    return race(done.traces, ALONE, verdicts)
 
 
 def sorted_by_fit(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:

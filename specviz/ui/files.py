@@ -6,6 +6,7 @@ recording or one sentence. A saved run is exactly what `Trace.to_json` writes.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import secrets
@@ -30,11 +31,12 @@ longest file; the oldest goes first."""
 
 
 class Files:
-    """Bound to the visitors of one app and the turns they take."""
+    """Bound to the visitors of one app and the turns they take. `opening`: a sentence beside the first recording."""
 
-    def __init__(self, visitors: Visitors, turns: Turns) -> None:
+    def __init__(self, visitors: Visitors, turns: Turns, opening: str = "") -> None:
         self.visitors = visitors
         self.turns = turns
+        self.opening = opening
         self._opened: OrderedDict[str, tuple[Trace, int]] = OrderedDict()
 
     def functions(self) -> list[Callable[..., Any]]:
@@ -44,7 +46,9 @@ class Files:
             return recordings_here()
 
         def recording(asked: Any) -> str:
-            return recording_named(str(_field(asked, "name") or gallery.FIRST_RECORDING))
+            if name := _field(asked, "name"):
+                return recording_named(str(name))
+            return wire.pack(json.loads(recording_named(gallery.FIRST_RECORDING)) | {"opening": self.opening})
 
         def opened(asked: Any) -> str:
             return self.open(_field(asked, "text"))
@@ -93,9 +97,27 @@ class Files:
 
 
 def recordings_here() -> list[dict[str, str]]:
-    """Name, title and one line of each recording that is there."""
-    here = ((name, gallery.RECORDINGS[name]) for name in gallery.present())
-    return [{"name": name, "title": entry.title, "line": entry.line} for name, entry in here]
+    """Name, title and one line of each recording that is there, then the same of each comparison.
+
+    `slow`: words before the title of a recording that is slower than the target alone. `kind`: "run" or "comparison".
+    A recording that cannot be read is listed without its speed-up; choosing it says what is wrong.
+    """
+    found = [
+        {"kind": "run", "name": name, "title": gallery.RECORDINGS[name].title} | _figures(name)
+        for name in gallery.present()
+    ]
+    here = ((name, gallery.COMPARISONS[name]) for name in gallery.comparisons_present())
+    return found + [{"kind": "comparison", "name": n, "title": c.title, "line": c.line, "slow": ""} for n, c in here]
+
+
+def _figures(name: str) -> dict[str, str]:
+    line = gallery.RECORDINGS[name].line
+    try:
+        speed_up, slow = gallery.recorded_speed_up(name), gallery.slow(name)
+    except TraceError as error:
+        log.warning("the recording %s cannot be read: %s", name, error)
+        return {"line": line, "slow": ""}
+    return {"line": line + (f" {speed_up:.2f}× the target alone." if speed_up else ""), "slow": slow}
 
 
 @cache

@@ -45,6 +45,21 @@ TABLES: Mapping[str, Any] = {
 }
 
 
+OMITTED: dict[str, Any] = {
+    "strategy": "sampling",
+    "draft_length": "fixed",
+    "k": 4,
+    "temperature": 0.7,
+    "max_new_tokens": 96,
+    "seed": 1,
+    "chat": True,
+}
+"""What a link means that leaves these out, for ever: where the controls of the first version started. The controls may
+start elsewhere by now, and a link made then must open what it opened then."""
+ALWAYS = "strategy"
+"""Written into every link, so that no link is an address without settings, which opens the page as it starts now."""
+
+
 class Note(str):
     """A sentence about something that was taken as it stands."""
 

@@ -58,7 +58,7 @@ class Panel:
         self.groups = dict(groups)
         self.pair = pair
         self.instead = instead
-        self.usual = [widget.value for widget in self.widgets]
+        self.usual = [links.OMITTED.get(name, widget.value) for name, widget in widgets.items()]
 
     @property
     def outputs(self) -> list[Any]:
@@ -115,7 +115,9 @@ class Panel:
         if run and isinstance(kept, dict):  # the server was started anew: the run is gone, its controls need not be
             return visitors.of(session), self.known(links.check(kept)[0]), ""
         values, refused = links.read(query)
-        values = recorded(query) | values
+        # an address without settings opens the page as it starts now
+        base = recorded(query) or (links.OMITTED if values else {})
+        values = base | values
         return visitors.of(session), self.known(values), links.told(refused)
 
     def known(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +145,13 @@ class Panel:
             ]
             for knob in own_knobs()
         }
-        facts = {"names": self.names, "usual": self.usual, "most": links.MAX_LINK, "owners": owners}
+        facts = {
+            "names": self.names,
+            "usual": self.usual,
+            "always": links.ALWAYS,
+            "most": links.MAX_LINK,
+            "owners": owners,
+        }
         known = json.dumps(facts).replace("<", "\\u003c")
         event = "new CustomEvent('specviz-link', { detail: { ...known, values } })"
         return f"(...values) => {{ const known = {known}; document.dispatchEvent({event}); }}"

@@ -1,7 +1,8 @@
 """Which strategy drafts when the chosen one cannot, or cannot yet: the run goes on, and a sentence says with what.
 
-A pair without a draft model drafts with prompt lookup. A strategy whose models are still being loaded or made leaves
-drafting to the one used last; what it needs is made in the background, one thing at a time.
+A pair without a draft model drafts with prompt lookup. The strategy that the controls start with was not chosen by the
+visitor, so it is replaced where it cannot draft: on a GPU, or with too little memory. A strategy whose models are still
+being loaded or made leaves drafting to the one used last; what it needs is made in the background, one thing at a time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from specviz.drafting import STRATEGIES
 from specviz.settings import RunSettings, SpecvizError
+from specviz.ui.gallery import FIRST_SETTINGS
 from specviz.ui.shelf import RETRY_S, Loading
 
 if TYPE_CHECKING:
@@ -58,6 +60,19 @@ class Workshop:
                 ).start()
             return entry
 
+    def make_after(self, loading: Loading, strategy: str) -> None:
+        """Make what `strategy` drafts with as soon as this pair has been loaded, so that a first run need not wait.
+
+        Returns at once; does nothing where the pair cannot be loaded or the strategy does not fit it.
+        """
+
+        def wait() -> None:
+            loading.done.wait()
+            if loading.pair is not None and STRATEGIES[strategy].fits(loading.pair) is None:
+                self.ask(loading.pair, strategy)
+
+        threading.Thread(target=wait, name="prepare-first", daemon=True).start()
+
     def _make(self, pair: Pair, strategy: str, entry: Loading) -> None:
         def progress(fraction: float | None, sentence: str) -> None:
             entry.progress, entry.say = fraction, sentence
@@ -89,11 +104,31 @@ class Workshop:
                 "model here."
             )
             return Choice(replace(settings, strategy=SUBSTITUTE), say)
-        if strategy is None or strategy.fits(pair) is not None or (entry := self.ask(pair, settings.strategy)) is None:
+        if strategy is None:
             return Choice(settings)  # the engine says what does not fit
         before = visitor.run.steps[-1].strategy if visitor.run and visitor.run.steps else None
-        if before is None or not STRATEGIES[before].ready(pair):
+        if before is not None and not STRATEGIES[before].ready(pair):
+            before = None
+        if (reason := strategy.fits(pair)) is not None:
+            return _instead(settings, pair, before, reason) or Choice(settings)
+        if (entry := self.ask(pair, settings.strategy)) is None:
+            return Choice(settings)
+        if entry.state == "error" and (instead := _instead(settings, pair, before, entry.say)):
+            return instead
+        if before is None:
             if entry.state == "error":
                 raise SpecvizError(entry.say)
             return Choice(settings, entry.say, entry.progress, wait=True)
         return Choice(replace(settings, strategy=before), f"{entry.say} Meanwhile {before!r} goes on.", entry.progress)
+
+
+def _instead(settings: RunSettings, pair: Pair, before: str | None, reason: str) -> Choice | None:
+    """Another strategy for the one that the controls start with, and why; None for one that a visitor has chosen.
+
+    `before`: what drafted the last step and can go on, if anything.
+    """
+    if settings.strategy != FIRST_SETTINGS.strategy:
+        return None
+    other = before or (SUBSTITUTE if pair.draft is None else "sampling")
+    say = f"{other.capitalize()} drafts instead of {settings.strategy!r}: {reason.rstrip('.')}."
+    return Choice(replace(settings, strategy=other), say)

@@ -139,6 +139,14 @@ def test_without_memory_nothing_is_made(pair, monkeypatch):
         low_bit(pair("ctx_t").target, 4)
 
 
+def test_the_memory_asked_for_counts_what_rounding_needs_beside_the_copy(pair, monkeypatch):
+    asked, target = [], pair("ctx_t").target
+    monkeypatch.setattr(lowbit, "refuse_too_large", lambda name, size, *_: asked.append(size))
+    low_bit(target, 4)
+    largest = max(m.weight.numel() for m in target.model.modules() if isinstance(m, nn.Linear))
+    assert asked == [target.parameters // 2 + 4 * 4 * largest]
+
+
 def _full(name, *_):
     raise ModelError(f"{name} needs about 9 GB of memory.")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import specviz
 from specviz.settings import RunSettings
-from specviz.ui.controls import FIRST_SETTINGS
 from specviz.ui.presets import FIRST, PRESETS
 from specviz.views import wire
 from tests.ui import browser
+from tests.ui.browser import FIRST_SETTINGS
 
 LONG = 4000
 SCREEN = {"width": 1280, "height": 800}
@@ -53,3 +53,12 @@ def save(tab):
     with tab.page.expect_download() as waiting:
         tab.menu("Save run")
     return waiting.value.suggested_filename, waiting.value.path().read_text(encoding="utf-8")
+
+
+def link_of(tab):
+    """What Copy link copies."""
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.page.evaluate("() => navigator.clipboard.writeText('')")
+    tab.menu("Copy link")
+    tab.until("() => /^(The link|Copying)/.test(document.querySelector('.sv-say').textContent)")
+    return tab.page.evaluate("() => navigator.clipboard.readText()")

@@ -6,9 +6,11 @@ import threading
 
 import pytest
 
-from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.compare import Comparison, lanes_of
+from specviz.compared import ALONE
 from specviz.settings import RunSettings
-from specviz.ui.comparing import Comparing, draw
+from specviz.ui import gallery, studio
+from specviz.ui.comparing import Comparing, draw, recorded
 from specviz.ui.shelf import Shelf
 from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitor
@@ -103,8 +105,32 @@ def test_what_does_not_fit_is_left_out_and_named(comparing):
 
 def test_tokens_are_escaped_and_an_empty_comparison_is_no_error():
     both = Comparison(tiny_pair("bytes_lm", "bytes_lm"), '<b>"&', lanes_of(RunSettings(max_new_tokens=3), ["greedy"]))
-    assert draw(both, "nothing yet") == ""
+    assert draw(both.compared(), "nothing yet") == ""
     both.step()
-    assert "–" in draw(both, "read")  # the prompt was read, nothing made: gaps, not zeros
+    assert "–" in draw(both.compared(), "read")  # the prompt was read, nothing made: gaps, not zeros
     list(both.steps())
-    assert "&lt;how&gt;" in draw(both, "<how>") and "<how>" not in draw(both, "<how>")
+    drawn = draw(both.compared(), "<how>")
+    assert "&lt;how&gt;" in drawn and "<how>" not in drawn
+
+
+def test_a_recorded_comparison_is_drawn_as_the_live_one(comparing, tmp_path, monkeypatch):
+    settings = RunSettings(**{name: VALUES[name] for name in ("k", "max_new_tokens", "seed")}, temperature=0)
+    plan = gallery.RecordedComparison("Tiny", "A line.", VALUES["prompt"], settings, ("greedy", "prompt lookup"))
+    monkeypatch.setitem(gallery.COMPARISONS, "tiny", plan)
+    made = studio.make_comparison(tiny_pair("target12", "draft12"), "tiny", tmp_path)
+    assert "greedy" in studio.told_comparison("tiny", made) and "30 tokens of" in studio.told_comparison("tiny", made)
+    monkeypatch.setattr(gallery, "read_comparison", lambda name: gallery.Compared.from_json(made.to_json()))
+    recorded.cache_clear()
+    say, table, race = recorded("tiny")
+    recorded.cache_clear()
+    live = list(comparing.compare(visitor(temperature=0), ["greedy", "prompt lookup"]))[-1]
+    assert say == "A recorded comparison, “Tiny”. No model runs for it; press Compare for one with your own settings."
+    assert "w1 w2" in table and "target12 in float32" in table
+    # but for figures that a clock decides and what stands above the table, the two are one
+    shape = re.compile(r'[\d.]+|title="[^"]*"| \S+not surely\S+')
+    tables = [shape.sub("", re.sub(r'<p class="sv-compare-says">.*?</p>', "", html)) for html in (table, live.table)]
+    strips = [html[html.index('class="sv-strips"') :] for html in tables]
+    assert strips[0] == strips[1]
+    lanes = [json.loads(text)["lanes"] for text in (race, live.race)]
+    assert [lane["tok"] for lane in lanes[0]] == [lane["tok"] for lane in lanes[1]]
+    assert [lane.get("held") for lane in lanes[0]] == [lane.get("held") for lane in lanes[1]]

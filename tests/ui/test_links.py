@@ -9,7 +9,7 @@ import pytest
 from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
 from specviz.models.catalogue import DEFAULT_PAIR
 from specviz.ui import files, gallery, links
-from tests.ui.actions import expected, reload, save
+from tests.ui.actions import expected, link_of, reload, save
 
 
 def test_every_setting_is_read_from_an_address():
@@ -147,18 +147,9 @@ def test_a_blank_seed_is_a_fresh_one_and_a_blank_draft_is_the_pairs_own():
 # --------------------------------------------------------------------------------------------------------- in the page
 
 
-def link_of(tab):
-    """What Copy link copies."""
-    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab.page.evaluate("() => navigator.clipboard.writeText('')")
-    tab.menu("Copy link")
-    tab.until("() => /^(The link|Copying)/.test(document.querySelector('.sv-say').textContent)")
-    return tab.page.evaluate("() => navigator.clipboard.readText()")
-
-
 def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, open_tab):
     first = open_tab(desk)
-    assert parse_qs(urlsplit(link_of(first)).query) == {}
+    assert parse_qs(urlsplit(link_of(first)).query) == {"strategy": ["sampling"]}
     first.prompt("Two & three = 5? + #%")
     first.slide("k", 6)
     first.choose("strategy", "prompt lookup")

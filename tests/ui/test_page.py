@@ -10,10 +10,9 @@ import re
 
 import pytest
 
-from specviz.ui.controls import FIRST_SETTINGS
 from tests.ui import browser
 from tests.ui.actions import LONG, PHONE, SCREEN, expected, lengthen, overflow, wait_pause
-from tests.ui.browser import EVIL, PATIENT_MS, Visit
+from tests.ui.browser import EVIL, FIRST_SETTINGS, PATIENT_MS, Visit
 
 # ------------------------------------------------------------------------------------------------- before anything is run
 

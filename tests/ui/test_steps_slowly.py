@@ -14,12 +14,11 @@ import pytest
 import specviz
 from specviz.metrics import count
 from specviz.settings import RunSettings
-from specviz.ui.controls import FIRST_SETTINGS
 from specviz.ui.presets import FIRST, PRESETS
 from specviz.views import wire
 from tests.ui import browser
 from tests.ui.actions import SCREEN
-from tests.ui.browser import Visit
+from tests.ui.browser import FIRST_SETTINGS, Visit
 
 STORY = ["Draft", "Target pass", "Verdicts", "Result"]
 TALE = "() => !document.querySelector('.sv-tale').hidden"

@@ -6,13 +6,18 @@ import json
 import random
 import re
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 
 import specviz
-from specviz.settings import RunSettings
-from specviz.trace import Trace, TraceError
-from specviz.ui import gallery, links, studio
+from specviz import engine
+from specviz.compare import lanes_of
+from specviz.compared import ALONE
+from specviz.metrics.comparison import rate
+from specviz.settings import RunSettings, SettingsError, SpecvizError
+from specviz.trace import BaselineRecord, Trace, TraceError
+from specviz.ui import files, gallery, links, studio
 from specviz.ui.drive import Drivers
 from specviz.ui.files import Files
 from specviz.ui.shelf import Shelf
@@ -20,7 +25,8 @@ from specviz.ui.turns import Turns
 from specviz.ui.visitors import Visitors
 from specviz.views import wire
 from tests.conftest import tiny_pair
-from tests.ui.actions import expected, lengthen, save, wait_pause
+from tests.ui import browser
+from tests.ui.actions import SCREEN, expected, lengthen, save, wait_pause
 
 READER = Files(Visitors(), Turns())
 VALUES = {"prompt": "w1 w2", "k": 3, "max_new_tokens": 12, "target": "target12", "draft": "draft12"}
@@ -135,6 +141,93 @@ def test_every_recording_of_the_gallery_is_there_with_its_baseline_and_as_it_is_
         assert len(plan.line) <= 90 and len(plan.title) <= 40
     assert {s.k for s in gallery.read("k-midway").steps} == {2, 4, 8}
     assert all(t.drafter_prob is None for s in gallery.read("copy").steps for t in s.tokens)
+
+
+def test_a_recording_slower_than_the_target_alone_says_so_before_its_title_and_no_other_does():
+    listed = {entry["name"]: entry for entry in files.recordings_here()}
+    assert list(listed) == [*gallery.RECORDINGS, *gallery.COMPARISONS]
+    for name in gallery.RECORDINGS:
+        recorded = gallery.read(name)
+        seconds = sum(step.step_s for step in recorded.steps)
+        speed_up = len(recorded.output_ids) / seconds / recorded.baseline.tokens_per_s
+        assert listed[name]["slow"] == ("When it does not pay" if speed_up < 1 else ""), name
+        assert listed[name]["line"].endswith(f". {speed_up:.2f}× the target alone."), name
+    assert {entry["kind"] for entry in listed.values()} == {"run", "comparison"}
+
+
+@pytest.mark.parametrize(("seconds", "word"), [(2.0, "When it does not pay"), (0.5, "")])
+def test_the_recorded_figures_decide_which_words_stand_before_a_title(trace, monkeypatch, seconds, word):
+    alone = baseline_of(trace, step_s=(1.0,) * len(trace.output_ids))
+    per_step = seconds * len(trace.output_ids) / len(trace.steps)
+    steps = tuple(replace(step, draft_s=0, verify_s=per_step, other_s=0) for step in trace.steps)
+    monkeypatch.setattr(gallery, "read", lambda name: replace(trace, steps=steps, baseline=alone))
+    gallery.recorded_speed_up.cache_clear()
+    assert gallery.slow("explanation") == word
+    assert gallery.recorded_speed_up("explanation") == pytest.approx(1 / seconds)
+    gallery.recorded_speed_up.cache_clear()
+
+
+def baseline_of(trace, step_s):
+    return BaselineRecord(tuple(trace.output_ids), step_s)
+
+
+def test_a_recording_that_cannot_be_read_is_listed_all_the_same(monkeypatch):
+    def broken(name):
+        raise TraceError("damaged")
+
+    monkeypatch.setattr(gallery, "recorded_speed_up", broken)
+    assert [entry["slow"] for entry in files.recordings_here()] == [""] * len(files.recordings_here())
+    assert files.recordings_here()[0]["line"] == gallery.RECORDINGS["explanation"].line
+
+
+def test_every_recorded_comparison_is_there_as_it_is_said_to_be_made():
+    assert gallery.comparisons_present() == list(gallery.COMPARISONS)
+    for name, plan in gallery.COMPARISONS.items():
+        compared = gallery.read_comparison(name)
+        assert list(compared.traces) == [ALONE, *plan.strategies]
+        for lane, settings in lanes_of(plan.settings, plan.strategies).items():
+            run = compared.traces[lane]
+            assert run.prompt == plan.prompt and all(step.settings == settings for step in run.steps)
+            assert lane == ALONE or run.baseline.identical is True, lane
+    with pytest.raises(TraceError, match="no recorded comparison named 'x'; choose one of: race"):
+        gallery.read_comparison("x")
+    with pytest.raises(TraceError, match="python -m specviz record"):
+        gallery.read_comparison("race", gallery.TRACES)
+
+
+def test_a_recording_and_the_target_alone_beside_it_take_turns(monkeypatch):
+    order, plain = [], engine.step
+
+    def step(run, settings):
+        order.append(settings.strategy)
+        return plain(run, settings)
+
+    monkeypatch.setattr(engine, "step", step)
+    plan = gallery.Recording("Tiny", "A line.", "w1 w2", RunSettings(k=2, max_new_tokens=9))
+    monkeypatch.setitem(gallery.RECORDINGS, "tiny", plan)
+    monkeypatch.setattr(studio, "_write", lambda path, text: None)
+    made = studio.make(tiny_pair("target12", "draft12"), "tiny")
+    assert len(made.baseline.output_ids) == 9
+    turns = [len(list(group)) for name, group in groupby(order) if name == "none"]
+    assert turns == [len(step.emitted_ids) for step in made.steps]
+
+
+def test_what_all_recordings_need_is_made_or_refused_before_the_first(monkeypatch):
+    made = []
+    monkeypatch.setattr(studio, "make_ready", lambda pair, strategy: made.append(strategy))
+    monkeypatch.setattr(studio.psutil, "cpu_percent", lambda interval: 70.0)
+    warning = studio.check(tiny_pair("target12", "draft12"), ["4-bit", "race", "k-midway"])
+    assert {"4-bit copy", "sampling", "prompt lookup", "greedy"} <= set(made)
+    assert "Other programs use 70 % of the processors" in warning
+    monkeypatch.setattr(studio.psutil, "cpu_percent", lambda interval: 3.0)
+    assert studio.check(tiny_pair("target12", "draft12"), []) == ""
+    with pytest.raises(SettingsError, match="no draft model"):
+        studio.check(tiny_pair("target12", None), ["story"])
+
+
+def test_a_recorded_speed_up_that_cannot_be_is_marked_on_the_console(trace):
+    seconds = (1000.0,) * len(trace.output_ids)
+    assert "⚠" in studio.told("tiny", replace(trace, baseline=baseline_of(trace, seconds)))
 
 
 def test_the_studio_makes_a_recording_and_reads_it_back(tmp_path, monkeypatch):
@@ -285,3 +378,57 @@ def test_the_menu_is_used_from_the_keyboard(visit):
     visit.page.keyboard.press("Escape")
     assert opener.get_attribute("aria-expanded") == "false"
     assert visit.page.evaluate("() => document.activeElement.className").startswith("sv-button sv-runs-open")
+
+
+def test_a_recorded_comparison_is_opened_and_raced_without_network_or_model(chromium, open_tab, monkeypatch):
+    context = chromium.new_context(viewport=SCREEN)
+    context.route(lambda address: not browser.is_local(address), lambda route: route.abort())
+    tab = open_tab(context)
+
+    def nothing(*asked):
+        raise SpecvizError("No model may be used here.")
+
+    monkeypatch.setattr(engine, "begin", nothing)
+    monkeypatch.setattr(engine, "step", nothing)
+    run = tab.chips()
+    tab.menu("A race of three drafts")
+    tab.page.locator(".sv-race").wait_for()
+    says = tab.page.locator("#sv-compare-says")
+    says.get_by_text("A recorded comparison, “A race of three drafts”. No model runs for it").wait_for()
+    plan = gallery.COMPARISONS["race"]
+    rows = tab.page.locator("#sv-compared tbody th").all_text_contents()
+    assert [row.split("fastest")[0].strip() for row in rows] == [ALONE, *plan.strategies]
+    assert tab.page.locator("#sv-compared .sv-strip").count() == len(rows)
+    assert plan.prompt in tab.page.locator("#sv-compared").text_content()
+    tab.until("() => { const box = document.querySelector('#sv-compare').getBoundingClientRect();"
+              " return box.top >= 0 && box.top < innerHeight / 2; }")  # fmt: skip
+    assert tab.page.locator(".sv-race-picks button").all_text_contents() == [ALONE, *plan.strategies]
+    # the race begins with the fastest
+    compared = gallery.read_comparison("race")
+    speed = {lane: rate([run]) for lane, run in compared.traces.items() if lane != ALONE}
+    racing = tab.page.locator(".sv-race-picks button[aria-pressed=true]").all_text_contents()
+    assert set(racing) == {ALONE, *sorted(speed, key=speed.get)[-2:]}
+    tab.page.locator(".sv-race input[type=range]").focus()
+    tab.page.keyboard.press("Home")
+    tab.page.locator(".sv-race-play").click()
+    tab.until("() => !document.querySelector('.sv-race-outcome').hidden")
+    assert "finished first" in tab.page.locator(".sv-race-outcome").text_content()
+    # the run on screen stays, and so does what the menu of runs says about slow recordings
+    assert tab.chips() == run and tab.state() == "Recording"
+    tab.page.get_by_role("button", name="Runs: recordings, files and links").click()
+    slow = [name for name in gallery.RECORDINGS if gallery.slow(name)]
+    shown = tab.page.locator(".sv-recording", has_text="When it does not pay: ")
+    assert shown.count() == len(slow) > 0
+    context.close()
+
+
+def test_a_recorded_comparison_ends_the_live_one_and_has_the_last_word(visit):
+    lengthen(visit)
+    visit.page.get_by_text("Compare strategies on this prompt").click()
+    visit.page.locator("#sv-compare-go").click()
+    visit.until("() => document.querySelector('#sv-compare-says').textContent.includes('Comparing: ')")
+    visit.menu("A race of three drafts")
+    said = "() => document.querySelector('#sv-compare-says').textContent.trim()"
+    visit.until(f"() => ({said})().startsWith('A recorded comparison')")
+    visit.page.wait_for_timeout(1500)  # a late frame of the live one must not take its place
+    assert visit.page.evaluate(said).startswith("A recorded comparison")

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from specviz import baseline
-from specviz.compare import ALONE, Comparison, lanes_of
+from specviz.compare import Comparison, lanes_of
+from specviz.compared import ALONE
 from specviz.settings import RunSettings
 from specviz.trace import BaselineRecord, Difference
 from specviz.views.race import race
@@ -44,11 +45,18 @@ def test_the_clock_of_a_lane_is_the_sum_of_its_steps_and_its_tokens_are_those_of
     assert letters == {ALONE: {"t"}, "greedy": {"a", "s", "b", "t"}}
 
 
-def test_the_target_alone_and_two_lanes_race_until_more_are_chosen():
+def timed(trace, seconds):
+    """The same run with as many seconds a step."""
+    return replace(trace, steps=tuple(replace(s, draft_s=0, verify_s=seconds, other_s=0) for s in trace.steps))
+
+
+@pytest.mark.parametrize("fastest", [("greedy", "prompt lookup"), ("sampling", "beam search")])
+def test_the_target_alone_and_the_two_fastest_lanes_race_until_more_are_chosen(fastest):
     traces = traces_of(rivals=("greedy", "sampling", "beam search", "prompt lookup"))
+    traces = {name: timed(trace, 0.01 if name in fastest else 1) for name, trace in traces.items()}
     found = made(dict(reversed(traces.items())))  # whatever the order, the target alone stands first
-    assert [lane["name"] for lane in found["lanes"] if lane["in"]] == [ALONE, "prompt lookup", "beam search"]
-    assert len(found["lanes"]) == 5
+    assert {lane["name"] for lane in found["lanes"] if lane["in"]} == {ALONE, *fastest}
+    assert found["lanes"][0]["name"] == ALONE and len(found["lanes"]) == 5
 
 
 def test_identical_texts_get_a_tick_and_a_difference_its_place_logits_and_margin():

@@ -7,16 +7,28 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.ui.comparing import CHOICES, USUAL, Comparing
+from specviz.settings import SpecvizError
+from specviz.ui.comparing import CHOICES, USUAL, Comparing, Seen, recorded
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import Desk
 from specviz.views import page
+
+SHOW_JS = """() => {
+    const box = document.getElementById('sv-compare');
+    const show = (left) => {
+        // it can be scrolled to once it is unfolded and drawn, some frames after this is called
+        if (!left || box.querySelector('.sv-comparison')?.checkVisibility()) box.scrollIntoView();
+        else requestAnimationFrame(() => show(left - 1));
+    };
+    show(300);
+}"""
+"""A recorded comparison is chosen at the top of the page and shown here."""
 
 
 def add(desk: Desk) -> None:
     """Put it on the page."""
     comparing = Comparing(desk.shelf, desk.turns)
-    with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare"):
+    with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare") as unfolded:
         rivals = gr.CheckboxGroup(
             CHOICES,
             value=list(USUAL),
@@ -44,5 +56,19 @@ def add(desk: Desk) -> None:
     def end(request: gr.Request) -> None:
         desk.visitor(request).comparing += 1
 
+    def show(event: gr.EventData, request: gr.Request) -> list[Any]:
+        visitor = desk.visitor(request)
+        # a comparison under way ends, and its last word must not take the recorded one's place
+        visitor.comparing += 1
+        visitor.begun["compare"] = object()
+        try:
+            seen = recorded(str((event._data or {}).get("name") or ""))
+        except SpecvizError as error:
+            seen = Seen(str(error))
+        return [gr.update(open=True), *seen]
+
     go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
     stop.click(end, None, None, **desk.quick)
+    desk.view.compared(show, None, [unfolded, says, compared, raced], **desk.quick).then(
+        None, None, None, js=SHOW_JS, **desk.quick
+    )
