@@ -40,7 +40,7 @@ ARGS = [
     "--no-first-run",
 ]
 CONTEXT = 8192
-WAIT_MS = 25_000  # machines that run tests may be busy with much else
+WAIT_MS = 60_000  # machines that run tests may be busy with much else
 PATIENT_MS = 180_000
 EVIL = (
     "start",
