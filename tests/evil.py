@@ -26,6 +26,7 @@ EVIL_TAGS = {"img", "script", "sv-evil", "a"}
 def evil_trace(keep: str = "-", name: str = "beams") -> str:
     """JSON of a recording with `MARKUP` in every text that a trace's reader takes it for, except below the field `keep`."""
     data = json.loads(gallery.read(name).to_json())
+    data["text"] = ""  # a text that differs from its tokens is rejected: it is changed after them
     for path in sorted(path for path in set(_texts(data)) if keep not in path):
         changed = _put(data, path)
         try:

@@ -43,5 +43,12 @@ def joined(parts: Iterable[object]) -> Html:
     return Html("".join(map(html, parts)))
 
 
+def sheet(css: str, media: str) -> Html:
+    """A style sheet of the project's own for one medium. HTML reads no escapes in it, so it must not hold a closing tag."""
+    if "</" in css:
+        raise ValueError("A style sheet must not contain a closing tag.")
+    return Html(f'<style media="{escape(media)}">{css}</style>')
+
+
 def _attribute(key: str) -> str:
     return "class" if key == "cls" else key.replace("_", "-")

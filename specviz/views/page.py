@@ -18,6 +18,7 @@ import plotly
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
+from specviz.views.markup import Html, joined, sheet
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLOTLY = Path(plotly.__file__).parent / "package_data"
@@ -113,11 +114,9 @@ def template() -> str:
     return '<div class="sv-root"></div>'
 
 
-def head() -> str:
+def head() -> Html:
     """Style sheets for one medium each: Gradio's loader would keep them from what stands outside its own column."""
-    return "\n".join(
-        f'<style media="{media}">{(ASSETS / name).read_text(encoding="utf-8")}</style>' for name, media in MEDIA.items()
-    )
+    return joined(sheet((ASSETS / name).read_text(encoding="utf-8"), media) for name, media in MEDIA.items())
 
 
 def css() -> str:
