@@ -21,6 +21,7 @@ SETTINGS = RunSettings(strategy="greedy", k=3, max_new_tokens=30, temperature=0)
 
 @pytest.fixture
 def measuring():
+    calibration._KEPT.clear()  # other tests of this process may have measured the same pair
     return Measuring(Shelf(load), Turns())
 
 
