@@ -100,7 +100,7 @@ def test_the_readmes_command_starts_an_app_that_plays_it_live(online, tmp_path):
             page.get_by_text("This is a recording of a real run").or_(
                 page.get_by_text("a recording of a real run")
             ).first.wait_for()
-            page.click("#sv-play")
+            page.click("#sv-live")
             page.wait_for_function(
                 "/in [1-9][0-9]* target passes?/.test(document.querySelector('.sv-root').innerText)"
                 " && document.querySelector('.sv-pill').innerText.match(/Running|Finished/)",
