@@ -3,6 +3,15 @@
 const MODEL_MENUS = '#sv-pair, #sv-target, #sv-draft';
 const narrow = matchMedia('(max-width: 768px)');
 
+// Calls `act` once Gradio's own widgets are on the page: this view may be drawn before the column of controls is.
+function whenMounted(act) {
+  const parts = ['#sv-side .toggle-button', '#sv-side .block', '#sv-speed input', '#sv-play', 'footer'];
+  const there = () => parts.every((part) => document.querySelector(part));
+  if (there()) return act();
+  const watch = new MutationObserver(() => { if (there()) { watch.disconnect(); act(); } });
+  watch.observe(document.body, { childList: true, subtree: true });
+}
+
 // Uncovers the page: what is told of loading, and the way back, stand there.
 function closeDrawer() {
   const handle = narrow.matches && document.querySelector('#sv-side.open .toggle-button');

@@ -137,16 +137,18 @@ measure();
 new ResizeObserver(measure).observe(root);
 new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
-mendDrawer();
-mendMenus();
-mendLists();
-mendTranslation();
-mendSwipes();
-mendHeadings();
-mendNotes();
-mendNumbers((words) => live.tell(words), live.untell);
+whenMounted(() => {
+  mendDrawer();
+  mendMenus();
+  mendLists();
+  mendTranslation();
+  mendSwipes();
+  mendHeadings();
+  mendNotes();
+  mendNumbers((words) => live.tell(words), live.untell);
+});
 const pulse = makePulse(live, store, view);
-mendLostNote(pulse.lost);
+whenMounted(() => mendLostNote(pulse.lost));
 view.fresh();
 watch('value', () => live.receive(props.value));
 if (props.value) live.receive(props.value);

@@ -9,6 +9,7 @@ Example: ``visit.play(); visit.wait_state("Finished"); visit.text()``.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import threading
@@ -179,6 +180,7 @@ class Visit:
         page.goto(url, wait_until="commit")
         page.wait_for_function(
             "() => document.querySelector('.sv-root')?.dataset.shown && "
+            "document.querySelector('#sv-side .toggle-button[aria-expanded]') && "
             "/^(Recording|Not done|No run yet)$/.test(document.querySelector('.sv-pill').textContent)"
         )
 
@@ -300,7 +302,9 @@ class Visit:
         """Take an entry of the menu of runs: Open run …, Save run, Copy link, or a recording by its title."""
         self.page.get_by_role("button", name="Runs: recordings, files and links").click()
         panel = self.page.locator(".sv-runs-panel")
-        panel.get_by_role("button").filter(has=self.page.get_by_text(entry, exact=True)).or_(
+        # a recording that is slower than the target alone says so before its title
+        title = re.compile(f"(^|: ){re.escape(entry)}$")
+        panel.get_by_role("button").filter(has=self.page.get_by_text(title)).or_(
             panel.get_by_role("button", name=entry, exact=True)
         ).first.click()
 
