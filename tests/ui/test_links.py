@@ -261,7 +261,7 @@ def test_a_link_of_an_opened_file_says_what_it_carries(visit):
 
 
 def test_a_link_carries_no_knob_of_what_is_not_chosen(visit):
-    for title in ("Beams", "K changed in mid-run"):
+    for title in ("Beams", "K changed during the run"):
         visit.menu(title)
         visit.until("(w) => document.querySelector('.sv-say').textContent.startsWith(`“${w}”`)", title)
     visit.until("() => document.querySelector('#sv-strategy input').value === 'greedy'")
