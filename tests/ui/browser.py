@@ -181,6 +181,8 @@ class Visit:
         page.wait_for_function(
             "() => document.querySelector('.sv-root')?.dataset.shown && "
             "document.querySelector('#sv-side .toggle-button[aria-expanded]') && "
+            # the column of controls slides in
+            "window.svLeft === (window.svLeft = document.querySelector('.sv-root').getBoundingClientRect().left) && "
             "/^(Recording|Not done|No run yet)$/.test(document.querySelector('.sv-pill').textContent)"
         )
 

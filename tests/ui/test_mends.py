@@ -48,7 +48,7 @@ def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, ope
 
 def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    visit = open_tab(context, "?temperature=0&max_new_tokens=8")
+    visit = open_tab(context)
     page = visit.page
     names = page.locator(".sv-chart:not([hidden]) .sv-chart-name")
     assert names.count() == len(FIGURES)  # the recording has a measured speed-up
@@ -57,6 +57,8 @@ def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
         page.wait_for_timeout(300)
         assert page.evaluate(TIP) == told(name)
         assert name.bounding_box()["height"] >= 24
+    visit = open_tab(context, "?temperature=0&max_new_tokens=8")
+    page = visit.page
     visit.page.get_by_text("Compare strategies on this prompt").tap()
     visit.page.locator("#sv-compare-go").tap()
     page.locator("#sv-compared .sv-meanings summary").tap()
@@ -125,7 +127,7 @@ def test_the_chosen_entry_of_a_menu_is_in_sight(visit):
 def test_after_a_recording_was_chosen_the_focus_is_where_it_came_from(visit):
     visit.page.get_by_role("button", name="Runs: recordings, files and links").focus()
     visit.page.keyboard.press("Enter")
-    visit.page.locator(".sv-recording").last.focus()
+    visit.page.locator(".sv-recording", has_text="Beams").focus()
     visit.page.keyboard.press("Enter")
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“')")
     assert "sv-runs-open" in visit.page.evaluate(ACTIVE)[0]
