@@ -58,17 +58,16 @@ def add(desk: Desk) -> None:
 
     def show(event: gr.EventData, request: gr.Request) -> list[Any]:
         visitor = desk.visitor(request)
-        # a comparison under way ends, and its last word must not take the recorded one's place
-        visitor.comparing += 1
-        visitor.begun["compare"] = object()
+        visitor.comparing += 1  # a comparison under way ends within a step
         try:
             seen = recorded(str((event._data or {}).get("name") or ""))
         except SpecvizError as error:
             seen = Seen(str(error))
         return [gr.update(open=True), *seen]
 
-    go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
+    comparison = go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
     stop.click(end, None, None, **desk.quick)
-    desk.view.compared(show, None, [unfolded, says, compared, raced], **desk.quick).then(
+    # cancelled in the browser too: Gradio sends the last frame of what has ended once more, maybe after the recorded one
+    desk.view.compared(show, None, [unfolded, says, compared, raced], cancels=[comparison], **desk.quick).then(
         None, None, None, js=SHOW_JS, **desk.quick
     )
