@@ -49,6 +49,8 @@ def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, ope
 def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
     context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context, "?temperature=0&max_new_tokens=8")
+    visit.menu("Explanation")
+    visit.wait_state("Recording")
     page = visit.page
     names = page.locator(".sv-chart:not([hidden]) .sv-chart-name")
     assert names.count() == len(FIGURES)  # the recording has a measured speed-up
@@ -105,7 +107,8 @@ def test_a_menu_left_by_escape_or_enter_keeps_the_focus_and_stays_closed(visit):
     visit.page.wait_for_timeout(300)
     assert visit.page.evaluate(ACTIVE) == ["sv-strategy", "false"]
     visit.steps_one_by_one(1)
-    assert "no draft ·" in visit.card()  # the choice was heard
+    # the choice was heard; a card is drawn at most every 600 ms
+    visit.until("() => document.querySelector('.sv-card').textContent.includes('no draft ·')")
 
 
 def test_the_chosen_entry_of_a_menu_is_in_sight(visit):
@@ -125,7 +128,7 @@ def test_the_chosen_entry_of_a_menu_is_in_sight(visit):
 def test_after_a_recording_was_chosen_the_focus_is_where_it_came_from(visit):
     visit.page.get_by_role("button", name="Runs: recordings, files and links").focus()
     visit.page.keyboard.press("Enter")
-    visit.page.locator(".sv-recording").last.focus()
+    visit.page.locator(".sv-recording", has_text="Story").first.focus()
     visit.page.keyboard.press("Enter")
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“')")
     assert "sv-runs-open" in visit.page.evaluate(ACTIVE)[0]
@@ -209,5 +212,6 @@ def test_nothing_of_a_row_scrolled_away_is_left_at_the_edge_of_the_ribbon(visit)
         const left = [...box.querySelectorAll('.sv-chip')].map((c) => c.getBoundingClientRect().bottom - edge);
         return left.filter((px) => px > 0.5 && px < 8);
     }"""
-    assert visit.page.evaluate("() => document.querySelector('.sv-ribbon').scrollTop") > 0
+    visit.key("End")
+    visit.until("() => document.querySelector('.sv-ribbon').scrollTop > 0")
     assert visit.page.evaluate(slivers) == []
