@@ -105,9 +105,7 @@ def test_play_and_pause_many_times_still_ends_in_the_same_run(visit):
     visit.press("play")
     visit.wait_state("Finished")
     # a press that came while the cursor was behind the end of the run replays what is there first
-    visit.until(
-        "() => { const [, a, b] = document.querySelector('.sv-scrub-label').textContent.match(/^step (\\d+) of (\\d+)$/); return a === b; }"
-    )
+    visit.wait_label("step {0} of {0}".format(visit.place()[1]))
     assert visit.output() == expected()
 
 
