@@ -63,7 +63,7 @@ class Visitor:
     turns: int = 0
     swept: Swept = field(default_factory=Swept)
     unfolded: set[str] = field(default_factory=set)
-    begun: dict[str, object] = field(default_factory=dict)
+    begun: dict[str, threading.Event] = field(default_factory=dict)
     # target, draft and dtype as typed: what was loaded last; at first the default pair
     worked: tuple[str, str, str] = ("default", "", "auto")
     seen: float = field(default_factory=time.monotonic)

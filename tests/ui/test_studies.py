@@ -1,8 +1,10 @@
 """Studies look at the run that is on screen: a live one, a recording, an opened file; whatever else is one sentence."""
 
 import json
+from threading import Thread
 from types import SimpleNamespace
 
+import gradio as gr
 import pytest
 
 import specviz
@@ -60,4 +62,18 @@ def test_of_two_presses_of_a_button_the_later_has_the_last_word(desk):
     first, neighbour = desk.latest(request, "go", "123"), desk.latest(other, "go", "xyz")
     assert next(first) == "1" and next(neighbour) == "x"
     second = desk.latest(request, "go", "456")
-    assert next(second) == "4" and list(first) == [] and "".join(second) == "56" and "".join(neighbour) == "yz"
+    assert next(second) == "4" and list(first) == [gr.skip()] and "".join(second) == "56" and "".join(neighbour) == "yz"
+
+
+def test_what_supersedes_a_button_waits_until_the_frame_on_its_way_is_sent(desk):
+    request, order = SimpleNamespace(session_hash="c"), []
+    frames = desk.latest(request, "go", "12")
+    assert next(frames) == "1"  # on its way until the next is asked for
+    shows = Thread(target=lambda: (desk.supersede(request, "go"), order.append("shown")))
+    shows.start()
+    while not desk.visitor(request).begun["go"].is_set():
+        pass
+    order.append("sent")
+    assert list(frames) == [gr.skip()]
+    shows.join()
+    assert order == ["sent", "shown"]

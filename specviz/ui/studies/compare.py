@@ -58,16 +58,19 @@ def add(desk: Desk) -> None:
 
     def show(event: gr.EventData, request: gr.Request) -> list[Any]:
         visitor = desk.visitor(request)
-        visitor.comparing += 1  # a comparison under way ends within a step
+        # a comparison under way ends, and its last word must not take the recorded one's place
+        visitor.comparing += 1
+        desk.supersede(request, "compare")
         try:
             seen = recorded(str((event._data or {}).get("name") or ""))
         except SpecvizError as error:
             seen = Seen(str(error))
         return [gr.update(open=True), *seen]
 
-    comparison = go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
+    go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
     stop.click(end, None, None, **desk.quick)
-    # cancelled in the browser too: Gradio sends the last frame of what has ended once more, maybe after the recorded one
-    desk.view.compared(show, None, [unfolded, says, compared, raced], cancels=[comparison], **desk.quick).then(
+    # through the queue: what comes outside of it can overtake the live one's frames
+    in_order = desk.quick | {"queue": True, "concurrency_limit": None}
+    desk.view.compared(show, None, [unfolded, says, compared, raced], **in_order).then(
         None, None, None, js=SHOW_JS, **desk.quick
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, TypeVar
 
 import gradio as gr
@@ -30,6 +31,8 @@ from specviz.ui.visitors import Visitor, Visitors
 
 SHOWN_JS = "(_, ...rest) => [document.querySelector('#sv-view .sv-root')?.dataset.shown ?? '', ...rest]"
 """Puts what is on screen into the first input; the browser alone knows (`assets/live.js`)."""
+SENT_S = 5.0
+"""A frame is sent much sooner, unless its tab is gone."""
 Seen = TypeVar("Seen")
 NOTHING = "There is no run on screen yet; press Play, or choose a recording under Runs."
 
@@ -59,14 +62,32 @@ class Desk:
         take(visitor, dict(zip(self.panel.names, raw, strict=True)))
         return visitor
 
-    def latest(self, request: gr.Request, button: str, work: Iterable[Seen]) -> Iterator[Seen]:
-        """What `work` gives, until the same visitor presses `button` anew: the later press has the last word."""
-        begun, me = self.visitor(request).begun, object()
+    def latest(self, request: gr.Request, button: str, work: Iterable[Seen]) -> Iterator[Any]:
+        """What `work` gives, until the same visitor presses `button` anew: the later press has the last word.
+
+        A work that was superseded ends with a frame that changes nothing (`gr.skip`).
+        """
+        begun, me = self.visitor(request).begun, Event()
         begun[button] = me
-        for seen in work:
-            if begun[button] is not me:
-                return
-            yield seen
+        try:
+            for seen in work:
+                me.clear()
+                if begun[button] is not me:
+                    # Gradio sends the last frame once more at the end: let that be one that changes nothing
+                    yield gr.skip()
+                    return
+                yield seen
+                me.set()  # Gradio has sent it: it asks for the next
+        finally:
+            me.set()
+
+    def supersede(self, request: gr.Request, button: str) -> None:
+        """From now on nothing comes of `button` any more; returns once what is on its way has been sent."""
+        begun, me = self.visitor(request).begun, Event()
+        me.set()
+        before, begun[button] = begun.get(button), me
+        if before is not None:
+            before.wait(SENT_S)
 
     def on_screen(self, shown: str) -> Trace:
         """The run or recording that the browser shows (`SHOWN_JS`), as far as it has come. Raises SpecvizError."""
