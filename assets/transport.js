@@ -226,8 +226,8 @@ function makeTransport(host, store, live, onMove) {
       find('sv-live')?.toggleAttribute('data-on', store.recording);
       setText(way, live.behind());
       way.hidden = !live.behind();
-      // on a phone the room is beside the menu of runs
-      const row = root.dataset.width === 'small' ? parts.legend.querySelector('.sv-switches') : bar;
+      // a phone has room for it only below: above the ribbon it would move the ribbon when it comes
+      const row = root.dataset.width === 'small' ? host : bar;
       if (way.parentNode !== row) row.append(way);
       const n = store.n;
       if (range.max !== String(n)) range.max = String(n);

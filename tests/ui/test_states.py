@@ -68,7 +68,9 @@ def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):
 @pytest.mark.parametrize("width", [1280, 1024, 640, 390])
 def test_the_headline_keeps_its_height_and_its_four_tiles(chromium, open_tab, width):
     context = chromium.new_context(viewport={"width": width, "height": 900})
-    visit = open_tab(context, "?max_new_tokens=40")
+    visit = open_tab(context)
+    visit.key("End")
+    visit.until("() => /\\d×.*the target alone/.test(document.querySelector('.sv-headline').textContent)")
     tops = """() => [...document.querySelectorAll('.sv-figure, .sv-ribbon')].map((n) => {
         const box = n.getBoundingClientRect(), line = document.querySelector('.sv-status').getBoundingClientRect();
         return [box.left, box.top - line.bottom].map(Math.round).join();
