@@ -238,7 +238,7 @@ def test_on_a_phone_run_live_is_in_reach_and_the_bar_has_two_rows(phone):
         const b = document.querySelector('#sv-live').getBoundingClientRect();
         return document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2).id;
     }"""
-    assert tab.page.evaluate(hit) == "sv-live"
+    tab.until(f"() => ({hit})() === 'sv-live'")  # the drawer slides out of the way first
     tops = "(all) => all.filter((n) => n.offsetHeight).map((n) => n.offsetTop)"
     assert len(set(tab.page.locator("#sv-transport button").evaluate_all(tops))) == 2
     tab.page.locator("#sv-live").tap()
