@@ -54,9 +54,7 @@ def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
     page = visit.page
     names = page.locator(".sv-chart:not([hidden]) .sv-chart-name")
     # the recording has a measured speed-up; charts are drawn a moment after the rest
-    visit.until(
-        "(n) => document.querySelectorAll('.sv-chart:not([hidden]) .sv-chart-name').length === n", len(FIGURES)
-    )
+    visit.until("(n) => document.querySelectorAll('.sv-chart:not([hidden]) .sv-chart-name').length === n", len(FIGURES))
     for name in names.all():
         name.tap()
         page.wait_for_timeout(300)
