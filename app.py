@@ -11,7 +11,7 @@ from importlib.util import find_spec
 # nothing is sent anywhere: set before gradio is imported, which reads it then
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-from specviz.ui.app import LAUNCH, build
+from specviz.ui.app import build, launch_options
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
@@ -20,4 +20,4 @@ if __name__ == "__main__":
     if tools and find_spec("mcp") is None:
         sys.exit("specviz: --mcp needs one more package: pip install mcp==1.30.0")
     # None: off, unless GRADIO_MCP_SERVER says otherwise
-    build().launch(**LAUNCH, mcp_server=True if tools else None)
+    build().launch(**launch_options(), mcp_server=True if tools else None)

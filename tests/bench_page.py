@@ -63,7 +63,7 @@ def main() -> None:
     pair, watch, turns = load_pair("default"), Stopwatch(), Turns()
     engine.step = watch  # type: ignore[assignment]
     demo = ui.build(load=lambda *args, **kwargs: pair)
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **ui.LAUNCH)
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **ui.launch_options())
     prompt = PRESETS["Story"].prompt
 
     def headless() -> float:

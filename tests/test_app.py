@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 
-from specviz.ui.app import LAUNCH
+from specviz.ui.app import launch_options
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -55,4 +55,4 @@ def test_on_a_space_without_network_it_starts_and_runs_on_what_came_with_the_cod
 
 
 def test_nothing_is_shared_with_the_world_by_default():
-    assert not LAUNCH.get("share")
+    assert not launch_options().get("share")

@@ -68,18 +68,22 @@ CLOSE_DRAWER_ON_PHONES = """() => {
 }"""
 EXAMPLES = {preset.prompt: name for name, preset in PRESETS.items()}
 FOLLOW_PROMPT_JS = f"(prompt) => [({json.dumps(EXAMPLES)})[prompt] ?? {json.dumps(OWN_PROMPT)}]"
-LAUNCH: dict[str, Any] = {
-    "theme": THEME,
-    "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
-    "head": page.head(),
-    "run_history": False,  # would keep visitors' prompts in the browser's storage
-    "ssr_mode": False,
-    "footer_links": ["api", "settings"],
-    # all that may be under way at once: the page's runs, calls that run or wait, and some that are being turned away
-    "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
-    "state_session_capacity": SESSIONS,
-    "app_kwargs": {"middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)]},
-}
+
+
+def launch_options() -> dict[str, Any]:
+    """What a page is launched with. Made anew each time: Gradio writes the app's lifespan into `app_kwargs`."""
+    return {
+        "theme": THEME,
+        "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
+        "head": page.head(),
+        "run_history": False,  # would keep visitors' prompts in the browser's storage
+        "ssr_mode": False,
+        "footer_links": ["api", "settings"],
+        # all that may be under way at once: the page's runs, calls that run or wait, and some that are being turned away
+        "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
+        "state_session_capacity": SESSIONS,
+        "app_kwargs": {"middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)]},
+    }
 
 
 def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Blocks:

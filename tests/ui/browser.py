@@ -100,8 +100,8 @@ def load(
 # --------------------------------------------------------------------------------------------------------------- the app
 
 
-def launch(first: RunSettings = FIRST_SETTINGS) -> tuple[gr.Blocks, str]:
-    """A fresh app and its address; `first`: where its controls start."""
+def launch(first: RunSettings = FIRST_SETTINGS, **options: Any) -> tuple[gr.Blocks, str]:
+    """A fresh app and its address; `first`: where its controls start. `options` are Gradio's own."""
     default_pair()
     with pytest.MonkeyPatch.context() as patch:
         # the slider ends at 512; a run of 1,500 steps needs more
@@ -112,7 +112,8 @@ def launch(first: RunSettings = FIRST_SETTINGS) -> tuple[gr.Blocks, str]:
 
     # in a thread of its own: the browser's driver keeps an event loop in this one
     def start() -> None:
-        answer.append(demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **app.LAUNCH)[1])
+        given = app.launch_options() | options
+        answer.append(demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **given)[1])
 
     thread = threading.Thread(target=start)
     thread.start()

@@ -32,7 +32,9 @@ class Server:
         demo, port = app.build(browser.load), int(self.url.rstrip("/").rsplit(":", 1)[1])
 
         def start() -> None:
-            demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", server_port=port, **app.LAUNCH)
+            demo.launch(
+                prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", server_port=port, **app.launch_options()
+            )
 
         thread = threading.Thread(target=start)
         thread.start()

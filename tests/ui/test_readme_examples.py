@@ -12,7 +12,6 @@ import pytest
 
 from specviz.metrics.summary import summary
 from specviz.trace import Trace
-from specviz.ui import app
 from tests.ui import browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,9 +22,7 @@ EXAMPLES = re.findall(r"```(python|bash)\n(.*?)```", SECTION, re.S)
 @pytest.fixture(scope="module")
 def answers():
     """What each example prints, by the word that tells it from the others."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(app.LAUNCH, "mcp_server", True)
-        demo, url = browser.launch()
+    demo, url = browser.launch(mcp_server=True)
     found = {}
     for language, code in EXAMPLES:
         assert "http://127.0.0.1:7860" in code
