@@ -78,7 +78,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         opened = time.perf_counter()
         page.goto(url)
-        page.wait_for_selector(".sv-ribbon .sv-chip", timeout=60_000)
+        page.wait_for_selector(".sv-ribbon .sv-chip:not(.sv-template)", timeout=60_000)
         print(f"page with the recorded run after {time.perf_counter() - opened:.1f} s")
         _set_up(page, prompt, settings)
         _play(page, watch)

@@ -182,7 +182,8 @@ class Visit:
         page.wait_for_function(
             "() => document.querySelector('.sv-root')?.dataset.shown && "
             "document.querySelector('#sv-side .toggle-button[aria-expanded]') && "
-            # the column of controls slides in
+            # the column of controls slides in, or out of the way
+            "!document.querySelector('#sv-side').getAnimations({ subtree: true }).length && "
             "window.svLeft === (window.svLeft = document.querySelector('.sv-root').getBoundingClientRect().left) && "
             "/^(Recording|Not done|No run yet)$/.test(document.querySelector('.sv-pill').textContent)"
         )

@@ -47,7 +47,9 @@ def long_trace(steps=1000):
 def test_printing_gives_the_whole_run_and_all_charts_and_no_controls(chromium, open_tab, paper):
     context = chromium.new_context(viewport=SCREEN)
     visit = open_tab(context, "?__theme=dark")
-    chips = visit.page.locator(".sv-ribbon .sv-chip").count()
+    visit.key("End")
+    visit.wait_label("step {0} of {0}".format(visit.place()[1]))
+    chips = visit.page.locator(".sv-ribbon .sv-chip:visible").count()
     # the charts at the bottom were never in sight
     assert visit.page.locator(".sv-plot:has(.main-svg)").count() < len(FIGURES)
     visit.page.set_viewport_size(PAPER[paper])

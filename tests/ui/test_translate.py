@@ -9,7 +9,7 @@ FIGURES = ", ".join(
     (
         ".sv-big",
         ".sv-lane-q td span:not(.sv-muted)",
-        ".sv-lane-p td span:not(.sv-muted)",
+        ".sv-lane-p td span:not(.sv-muted, .sv-unused, .sv-unused-words)",
         ".sv-lane-q th",
         ".sv-strong",
         ".sv-pair",
