@@ -11,23 +11,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from specviz.core.settings import RunSettings, SpecvizError
+    from specviz.decoding.engine import run, steps
     from specviz.drafting import LENGTHS, STRATEGIES
-    from specviz.engine import run, steps
     from specviz.models.loading import load_pair
-    from specviz.settings import RunSettings, SpecvizError
-    from specviz.trace import Trace
+    from specviz.traces.trace import Trace
     from specviz.verification import RULES
 
 _HOME = {
     "LENGTHS": "specviz.drafting",
     "RULES": "specviz.verification",
     "STRATEGIES": "specviz.drafting",
-    "RunSettings": "specviz.settings",
-    "SpecvizError": "specviz.settings",
-    "Trace": "specviz.trace",
+    "RunSettings": "specviz.core.settings",
+    "SpecvizError": "specviz.core.settings",
+    "Trace": "specviz.traces.trace",
     "load_pair": "specviz.models.loading",
-    "run": "specviz.engine",
-    "steps": "specviz.engine",
+    "run": "specviz.decoding.engine",
+    "steps": "specviz.decoding.engine",
 }
 
 __all__ = ["LENGTHS", "RULES", "STRATEGIES", "RunSettings", "SpecvizError", "Trace", "load_pair", "run", "steps"]

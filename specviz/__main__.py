@@ -13,10 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from specviz.core.output_files import check_file, check_folder, write_text
+from specviz.core.records import Fate, StepRecord
+from specviz.core.settings import KNOBS, Knob, RunSettings, SpecvizError, number_of, options_of
 from specviz.distill import command
-from specviz.output_files import check_file, check_folder, write_text
-from specviz.settings import KNOBS, Knob, RunSettings, SpecvizError, number_of, options_of
-from specviz.trace import Fate, StepRecord, Trace, TraceError
+from specviz.traces.trace import Trace, TraceError
 
 PLAIN_MARKS = {Fate.ACCEPTED: "=", Fate.REJECTED: "x", Fate.UNTESTED: ".", Fate.RESAMPLED: "~", Fate.BONUS: "+"}
 """For a console that cannot show the others."""
@@ -133,7 +134,10 @@ def _run(args: argparse.Namespace) -> None:
     prompt: str | list[Any] = args.prompt
     if args.prompt_ids is not None:
         prompt = [number_of(part.strip()) for part in args.prompt_ids.split(",") if part.strip()]
-    from specviz import baseline, engine  # noqa: PLC0415
+    from specviz.decoding import (
+        baseline,
+        engine,
+    )
 
     engine.check_names(settings)  # before models are loaded for it
     if args.json:
@@ -177,7 +181,7 @@ def _line(step: StepRecord) -> str:
 
 
 def _summary(trace: Any) -> None:
-    from specviz.baseline import verdict  # noqa: PLC0415
+    from specviz.decoding.baseline import verdict  # noqa: PLC0415
     from specviz.metrics import count  # noqa: PLC0415
     from specviz.metrics.summary import summary  # noqa: PLC0415
     from specviz.views.study import counted  # noqa: PLC0415
@@ -223,7 +227,10 @@ def _models(args: argparse.Namespace) -> None:
 
 
 def _record(args: argparse.Namespace) -> None:
-    from specviz.ui import gallery, studio  # noqa: PLC0415
+    from specviz.recordings import (
+        gallery,
+        studio,
+    )
 
     known = [*gallery.RECORDINGS, *gallery.COMPARISONS]
     if unknown := sorted(set(args.only) - set(known)):
@@ -246,9 +253,9 @@ RANDOM_STRATEGIES = ("greedy", "sampling", "beam search", "prompt lookup")
 
 
 def _bench(args: argparse.Namespace) -> None:
-    from specviz.bench import bench  # noqa: PLC0415
-    from specviz.engine import check_names  # noqa: PLC0415
-    from specviz.ui.presets import PRESETS  # noqa: PLC0415
+    from specviz.commands.bench import bench  # noqa: PLC0415
+    from specviz.core.prompts import PRESETS  # noqa: PLC0415
+    from specviz.decoding.engine import check_names  # noqa: PLC0415
 
     strategies, prompts = args.strategy, args.prompts
     for path, what in ((args.json, "the figures"), (args.chart, "the chart")):

@@ -15,17 +15,17 @@ from dataclasses import replace
 
 import psutil
 
-from specviz.compare import Comparison
-from specviz.compared import ALONE
+from specviz.core.prompts import PRESETS, Preset
+from specviz.core.settings import RunSettings
 from specviz.drafting import make_ready
+from specviz.experiments.compare import Comparison
+from specviz.experiments.compared import ALONE
 from specviz.metrics import count
 from specviz.metrics.comparison import rate
 from specviz.models.describe import describe
 from specviz.models.loading import load_pair
 from specviz.models.pair import Pair
-from specviz.settings import RunSettings
-from specviz.ui.gallery import FIRST_SETTINGS
-from specviz.ui.presets import PRESETS, Preset
+from specviz.recordings.gallery import FIRST_SETTINGS
 
 
 def main() -> None:

@@ -15,12 +15,12 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from specviz import engine
+from specviz.core.prompts import PRESETS
+from specviz.core.settings import RunSettings
+from specviz.decoding import engine
 from specviz.models.loading import load_pair
-from specviz.settings import RunSettings
+from specviz.sessions.turns import Turns
 from specviz.ui import app as ui
-from specviz.ui.presets import PRESETS
-from specviz.ui.turns import Turns
 from specviz.views import wire
 from tests.ui.browser import ARGS, chromium_path
 

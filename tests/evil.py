@@ -11,8 +11,8 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
-from specviz.trace import Trace, TraceError
-from specviz.ui import gallery
+from specviz.recordings import gallery
+from specviz.traces.trace import Trace, TraceError
 
 MARKUP = (
     "<img src=x onerror=\"window.__ran='img'\"><script>window.__ran='script'</script><sv-evil>e</sv-evil>"

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from specviz.models.loading import load_pair
-from specviz.trace import Trace
+from specviz.traces.trace import Trace
 from tests.ui.test_readme_examples import EXAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +44,7 @@ SMALL = {
     "python docs/make_map.py": "",
     "python -m tests.bench_first_play": "--rounds 1 --tokens 4",
     "python -m tests.bench_page": "--rounds 1 --tokens 8",
-    "python -m pytest": "--collect-only -n 0 tests/test_coins.py",
+    "python -m pytest": "--collect-only -n 0 tests/core/test_coins.py",
 }
 """Beginning of a command → what is added to it. The longest that fits counts."""
 SERVERS = ("python app.py", "python app.py --mcp")

@@ -18,11 +18,11 @@ import pytest
 import torch
 from playwright.sync_api import sync_playwright
 
-from specviz import baseline, engine
+from specviz.core.settings import RunSettings
+from specviz.decoding import baseline, engine
 from specviz.metrics import count
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS
 from specviz.models.loading import load_pair
-from specviz.settings import RunSettings
 from tests.ui.browser import ARGS, chromium_path
 
 ROOT = Path(__file__).resolve().parents[1]

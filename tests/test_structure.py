@@ -77,7 +77,7 @@ def test_only_the_ui_imports_gradio():
 
 
 @pytest.mark.parametrize(
-    "module", ["specviz.trace", "specviz.views.wire", "specviz.views.figures", "specviz.views.page"]
+    "module", ["specviz.traces.trace", "specviz.views.wire", "specviz.views.figures", "specviz.views.page"]
 )
 def test_reading_a_trace_or_drawing_a_view_loads_neither_torch_nor_gradio(module):
     code = f"import json, sys, {module}; print(json.dumps([m for m in ('torch', 'gradio', 'transformers') if m in sys.modules]))"

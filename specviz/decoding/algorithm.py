@@ -1,6 +1,6 @@
 """Speculative decoding on one screen, in the letters of the papers.
 
-These functions state the method; they call the models once for each position and keep no cache. `specviz.engine.step`
+These functions state the method; they call the models once for each position and keep no cache. `specviz.decoding.engine.step`
 emits the same tokens, random number for random number, with one target pass for each step (`tests/decoding`).
 
 `M_q`, `M_p`: ids → probabilities [vocabulary] of draft and target. γ is K on the page. `coins(position, purpose,
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from specviz.coins import Coins
-from specviz.sampling import draw
+from specviz.core.coins import Coins
+from specviz.core.sampling import draw
 
 Model = Callable[[list[int]], Tensor]
 

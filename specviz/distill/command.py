@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from specviz.core.settings import SettingsError, SpecvizError
 from specviz.distill.recipe import KNOBS, SCALES, Recipe
-from specviz.settings import SettingsError, SpecvizError
 
 STAGE_NAMES = ("prompts", "outputs", "train", "evaluate", "export")
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import torch
 
+from specviz.core.costs import interpolated
+from specviz.core.runtime import synchronize
 from specviz.distill.batches import collate, plan
 from specviz.distill.shards import Corpus
 from specviz.distill.students import Student
 from specviz.metrics import theory
 from specviz.models.cached import CachedModel
 from specviz.models.pair import LoadedModel
-from specviz.runtime import synchronize
 
 KS = (1, 2, 3, 4, 6, 8)
 EVALUATION_TOKENS = 8192
@@ -107,6 +108,6 @@ def expected(acceptance_rate: float, c: float, v: Mapping[int, float]) -> tuple[
     """The K with the largest speed-up to expect (`metrics.theory`), no larger than the largest of `v`, and that
     speed-up; 0 and 1 where no K helps."""
     alpha = min(1.0, acceptance_rate)  # the target's probabilities are kept in float16
-    cost = theory.interpolated([(1, 1.0), *((k + 1, ratio) for k, ratio in v.items())])
+    cost = interpolated([(1, 1.0), *((k + 1, ratio) for k, ratio in v.items())])
     k = theory.best_k(alpha, c, cost, max(v))
     return k, theory.speed_up(alpha, k, c, cost)

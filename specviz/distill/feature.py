@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from specviz.core.settings import SpecvizError
 from specviz.distill.batches import Batch
 from specviz.distill.llama import compare
 from specviz.distill.losses import cross_entropy, refusal, sample_vocabulary
@@ -24,7 +25,6 @@ from specviz.models.head_reader import HeadReader
 from specviz.models.head_store import load_head, save_head
 from specviz.models.heads import FeatureHead, HeadShape
 from specviz.models.pair import LoadedModel
-from specviz.settings import SpecvizError
 
 PASSES = 3
 FADE = 0.8

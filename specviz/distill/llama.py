@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 
+from specviz.core.settings import SpecvizError
 from specviz.distill.batches import Batch
 from specviz.distill.losses import cross_entropy, refusal, sample_vocabulary
 from specviz.distill.recipe import Recipe
@@ -26,7 +27,6 @@ from specviz.distill.tokenizer import refuse_uncuttable, write_tokenizer
 from specviz.models.cached import CachedModel
 from specviz.models.loading import common_ids, load_model
 from specviz.models.pair import LoadedModel
-from specviz.settings import SpecvizError
 
 
 @dataclass(frozen=True, slots=True)

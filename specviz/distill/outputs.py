@@ -22,13 +22,13 @@ from torch import Tensor
 from tqdm import tqdm
 from transformers import DynamicCache
 
+from specviz.core.runtime import free_memory
+from specviz.core.settings import SpecvizError
 from specviz.distill.prompts import read_prompts
 from specviz.distill.recipe import Recipe
 from specviz.distill.shards import BadShard, Corpus, read, save
 from specviz.models.cached import CachedModel
 from specviz.models.pair import LoadedModel
-from specviz.runtime import free_memory
-from specviz.settings import SpecvizError
 
 DRAWN_FROM = 128
 """Answers are drawn from this many likeliest tokens: rare slips of the target's tail teach a draft nothing."""

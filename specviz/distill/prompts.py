@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from specviz.core.settings import SettingsError, SpecvizError
 from specviz.distill import topics
 from specviz.distill.recipe import Recipe
 from specviz.distill.shards import save
 from specviz.models.text import TextCodec
-from specviz.settings import SettingsError, SpecvizError
 
 PLAIN_SHARE = 0.1
 """Of prompts that are beginnings to be continued, where the target has a chat template."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from specviz.settings import Knob, SettingsError, SpecvizError
+from specviz.core.settings import Knob, SettingsError, SpecvizError
 
 KNOBS: Mapping[str, Knob] = MappingProxyType(
     {

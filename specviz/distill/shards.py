@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from specviz.core.settings import SpecvizError
 from specviz.distill.recipe import write
-from specviz.settings import SpecvizError
 
 LAYOUT = """prompt_ids, answer_ids: token ids, one text after another; prompt_lengths, answer_lengths: (texts,)
 top_ids, top_logprobs: (answer tokens, top): the likeliest next tokens at each place of the answers, and their natural

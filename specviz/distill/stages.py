@@ -15,15 +15,15 @@ from typing import Any
 
 import torch
 
+from specviz.core.output_files import check_folder
+from specviz.core.runtime import use_threads
+from specviz.core.settings import SettingsError, SpecvizError
 from specviz.distill import evaluate, export, outputs, prompts, students
 from specviz.distill.recipe import OF_OUTPUTS, OF_TRAINING, Recipe, write
 from specviz.distill.shards import Corpus, load
 from specviz.distill.train import checkpoint, train
 from specviz.models.loading import load_model
 from specviz.models.pair import LoadedModel
-from specviz.output_files import check_folder
-from specviz.runtime import use_threads
-from specviz.settings import SettingsError, SpecvizError
 
 
 class Work:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor
 
+from specviz.core.settings import SettingsError
 from specviz.distill.batches import Batch
 from specviz.distill.feature import FeatureStudent
 from specviz.distill.llama import LlamaStudent, Shape
-from specviz.settings import SettingsError
 
 if TYPE_CHECKING:
     from specviz.distill.recipe import Recipe

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from specviz.settings import SpecvizError
+from specviz.core.settings import SpecvizError
 
 
 def refuse_uncuttable(tokenizer: Any, vocab_size: int, name: str) -> None:

@@ -20,13 +20,13 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from specviz.core.runtime import cpu_has_bfloat16
+from specviz.core.settings import SpecvizError
 from specviz.distill.batches import Batch, collate, plan
 from specviz.distill.evaluate import held_out
 from specviz.distill.recipe import Recipe, write
 from specviz.distill.shards import Corpus
 from specviz.distill.students import Student
-from specviz.runtime import cpu_has_bfloat16
-from specviz.settings import SpecvizError
 
 WARM_UP = 0.02
 """First share of training, in which the learning rate rises."""

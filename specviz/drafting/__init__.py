@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specviz.core.settings import NO_DRAFT
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.beam import BeamSearch
 from specviz.drafting.dynamic_tree import DynamicTree
@@ -18,8 +19,6 @@ from specviz.drafting.prompt_lookup import PromptLookup
 from specviz.drafting.sampling import Sampling
 from specviz.drafting.suffix import SuffixLookup
 from specviz.drafting.tree import SampledTree
-from specviz.settings import NO_DRAFT, Knob
-from specviz.verification import RULES
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -49,10 +48,4 @@ def make_ready(pair: Pair, strategy: str, progress: Progress | None = None) -> N
         STRATEGIES[strategy].prepare(pair, progress)
 
 
-def own_knobs() -> dict[str, Knob]:
-    """What strategies, draft lengths and rules declare, by the names that they have in `RunSettings.options`."""
-    declared = [entry.knobs for table in (STRATEGIES, LENGTHS, RULES) for entry in table.values()]
-    return {name: knob for knobs in declared for name, knob in knobs.items()}
-
-
-__all__ = ["LENGTHS", "STRATEGIES", "Drafter", "Length", "Readers", "Strategy", "make_ready", "own_knobs"]
+__all__ = ["LENGTHS", "STRATEGIES", "Drafter", "Length", "Readers", "Strategy", "make_ready"]

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from torch import Tensor
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.records import DraftEnd
+from specviz.core.sampling import shape
+from specviz.core.settings import Knob, RunSettings
 from specviz.drafting.length import LENGTHS
 from specviz.models.cached import CachedModel
-from specviz.records import DraftEnd
-from specviz.sampling import shape
-from specviz.settings import Knob, RunSettings
-from specviz.verification import Draft
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from specviz.core.settings import Knob, RunSettings
 from specviz.drafting.base import Readers, WithModel, end_ids_of
 from specviz.drafting.growing import Branch, GrowingDrafter
 from specviz.drafting.tree import MAX_NODES, narrowed
-from specviz.settings import Knob, RunSettings
 
 WIDTH = Knob(
     "beam width",

@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from specviz.core.settings import Knob, RunSettings
 from specviz.drafting.base import Readers, WithModel, end_ids_of
 from specviz.drafting.growing import Branch, GrowingDrafter
 from specviz.drafting.tree import MAX_NODES
-from specviz.settings import Knob, RunSettings
 
 CHILDREN = Knob(
     "children", 4, 1, 8, 1, "Likeliest continuations looked at of each token, and tokens continued a place.", whole=True

@@ -13,14 +13,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.settings import Knob, RunSettings
 from specviz.drafting.base import Readers
 from specviz.drafting.made import MadeDraft, MadeDrafter
 from specviz.models.cached import CachedModel
 from specviz.models.companions import companion
 from specviz.models.shallow import depth, shallow
-from specviz.settings import Knob, RunSettings
-from specviz.verification import Draft
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.records import DraftEnd
+from specviz.core.sampling import draw
+from specviz.core.settings import Knob, RunSettings
 from specviz.drafting.base import AlwaysReady, ChainDrafter, ChainStrategy, Drafter, ModelDrafter, Readers, shaped
 from specviz.drafting.dynamic_tree import DynamicTree, DynamicTreeDrafter
 from specviz.models.folders import ModelError
 from specviz.models.head_reader import HeadReader
 from specviz.models.head_store import head_of, head_present, loaded_head
 from specviz.models.where import report
-from specviz.records import DraftEnd
-from specviz.sampling import draw
-from specviz.settings import Knob, RunSettings
-from specviz.verification import Draft
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair

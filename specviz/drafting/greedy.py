@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from specviz.core.sampling import check_finite, one_hot, penalise
+from specviz.core.settings import RunSettings
 from specviz.drafting.base import ChainDrafter, Readers, WithModel, end_ids_of
-from specviz.sampling import check_finite, one_hot, penalise
-from specviz.settings import RunSettings
 
 
 class Greedy(WithModel):

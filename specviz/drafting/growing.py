@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.records import ROOT, DraftEnd
+from specviz.core.sampling import likeliest, one_hot, penalise
+from specviz.core.settings import RunSettings
 from specviz.drafting.base import ModelDrafter, goes_on
-from specviz.records import DraftEnd
-from specviz.sampling import likeliest, one_hot, penalise
-from specviz.settings import RunSettings
-from specviz.trace import ROOT
-from specviz.verification import Draft
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from specviz.records import Fate, StepRecord
-from specviz.settings import MAX_K, Knob, RunSettings
+from specviz.core.records import Fate, StepRecord
+from specviz.core.settings import MAX_K, Knob, RunSettings
 
 Price = Callable[[int], float]
 """``price(k)``: seconds of a step that drafts k, in target passes over one place: K·c + v(K)."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.records import DraftEnd
+from specviz.core.settings import RunSettings
 from specviz.drafting.base import Readers, WithoutModel
-from specviz.records import DraftEnd
-from specviz.settings import RunSettings
-from specviz.verification import Draft
 
 
 class NoDraft(WithoutModel):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from specviz.core.sampling import draw
+from specviz.core.settings import RunSettings
 from specviz.drafting.base import ChainDrafter, Readers, WithModel, end_ids_of, shaped
-from specviz.sampling import draw
-from specviz.settings import RunSettings
 
 
 class Sampling(WithModel):

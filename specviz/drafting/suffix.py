@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.records import DraftEnd
+from specviz.core.sampling import one_hot
+from specviz.core.settings import MAX_K, Knob, RunSettings
 from specviz.drafting.base import Readers, WithoutModel
-from specviz.records import DraftEnd
-from specviz.sampling import one_hot
-from specviz.settings import MAX_K, Knob, RunSettings
-from specviz.verification import Draft
 
 REACH = Knob(
     "drafted per matched token",

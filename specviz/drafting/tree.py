@@ -17,13 +17,12 @@ from types import MappingProxyType
 
 from torch import Tensor
 
-from specviz.coins import Coins
+from specviz.core.coins import Coins
+from specviz.core.draft import Draft
+from specviz.core.records import ROOT, DraftEnd
+from specviz.core.sampling import draw
+from specviz.core.settings import Knob, RunSettings
 from specviz.drafting.base import ModelDrafter, Readers, WithModel, end_ids_of, goes_on, shaped
-from specviz.records import DraftEnd
-from specviz.sampling import draw
-from specviz.settings import Knob, RunSettings
-from specviz.trace import ROOT
-from specviz.verification import Draft
 
 MAX_NODES = 64
 """Most tokens that a tree may hold: each is a place of the target's pass and a row of its whole vocabulary."""

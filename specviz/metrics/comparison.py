@@ -14,7 +14,7 @@ import pandas as pd
 
 from specviz.metrics.intervals import Outcome, columns
 from specviz.metrics.rates import count
-from specviz.trace import Trace
+from specviz.traces.trace import Trace
 
 MOST_NAMED = 3
 """Others that may be as fast and are named."""

@@ -2,7 +2,7 @@
 
 At temperature 0 with a lossless rule the output is the target's own, whatever drafted it. So where a step of K tokens
 begins, the drafter sees a prefix of that output, and goes on seeing one until its first wrong guess, which is refused.
-What it would guess at each place of the output (`specviz.guessing`: one pass) therefore decides every run of greedy
+What it would guess at each place of the output (`specviz.experiments.draft_predictions`: one pass) therefore decides every run of greedy
 chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one refused,
 then (room for one more) one accepted and a bonus: 2 passes.
 
@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from specviz.core.costs import VerifyCost
+from specviz.core.records import Fate
 from specviz.metrics.pace import FIXED
 from specviz.metrics.rates import Counts
-from specviz.metrics.theory import VerifyCost
-from specviz.trace import Fate, Trace
+from specviz.traces.trace import Trace
 
 Guess = int | None
 """None: the drafter cannot read so far."""

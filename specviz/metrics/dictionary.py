@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
+from specviz.core.records import StepRecord
+from specviz.core.settings import NO_DRAFT
 from specviz.metrics.rates import Counts, Rate, count
-from specviz.settings import NO_DRAFT
-from specviz.trace import StepRecord, Trace
+from specviz.traces.trace import Trace
 
 NOTHING, NO_DRAFTS = "nothing to divide by", "nothing was drafted"
 

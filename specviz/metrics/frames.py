@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from specviz.core.records import Fate, StepRecord
 from specviz.metrics.rates import count
-from specviz.trace import Fate, StepRecord
 
 
 def steps_frame(steps: Iterable[StepRecord]) -> pd.DataFrame:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from specviz.core.records import Fate, StepRecord
 from specviz.metrics.rates import refused_place
-from specviz.trace import Fate, StepRecord, Trace
+from specviz.traces.trace import Trace
 
 ROUNDS = 1000
 CONFIDENCE = 0.95

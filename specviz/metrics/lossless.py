@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from specviz.settings import SpecvizError
-from specviz.trace import PlaceRecord, StepRecord, TokenRecord
+from specviz.core.records import PlaceRecord, StepRecord, TokenRecord
+from specviz.core.settings import SpecvizError
 
 OTHERS = "all others"
 ALARM = 1e-4

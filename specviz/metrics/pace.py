@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, median
 
+from specviz.core.costs import VerifyCost, interpolated
+from specviz.core.records import Costs, DraftEnd, StepRecord
 from specviz.metrics.rates import Rate, count
-from specviz.metrics.theory import Breakdown, Short, Theory, VerifyCost, breakdown, interpolated
+from specviz.metrics.theory import Breakdown, Short, Theory, breakdown
 from specviz.metrics.trust import ENOUGH, beyond, disturbed, too_good, uneven
-from specviz.records import Costs, DraftEnd, StepRecord
-from specviz.trace import Trace
+from specviz.traces.trace import Trace
 
 FEWEST = 3
 """Steps at one depth that make a median worth calling measured."""

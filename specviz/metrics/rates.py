@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from specviz.trace import ROOT, Fate, StepRecord
+from specviz.core.records import ROOT, Fate, StepRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specviz.records import ROOT, Fate, PlaceRecord, StepRecord, path_to
+from specviz.core.records import ROOT, Fate, PlaceRecord, StepRecord, path_to
 
 KNOWN = 10
 """Candidates of the draft that a place records."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from specviz.metrics.rates import count
-from specviz.trace import Trace
+from specviz.traces.trace import Trace
 from specviz.verification import lossy
 
 

@@ -9,13 +9,12 @@ Example: ``speed_up(0.8, 5, 0)`` is 3.69, ``best_k(0.7, 0.1)`` is 4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specviz.settings import MAX_K, SettingsError
+from specviz.core.costs import VerifyCost
+from specviz.core.settings import MAX_K, SettingsError
 
-VerifyCost = Callable[[int], float]
-"""v(K), 1 for K = 0."""
 DRAFT_FIRST = "Press Play with a strategy that drafts, K above 0 and room for more than one new token."
 """What to do where a run drafted nothing."""
 Short = Sequence[tuple[int, float]]
@@ -103,26 +102,6 @@ def oracle_speed_up(alpha: float, c: float) -> float:
     _check(alpha, 0, c)
     cost = 1 - alpha + alpha * c
     return math.inf if cost == 0 else 1 / cost
-
-
-def interpolated(points: Sequence[tuple[int, float]]) -> VerifyCost:
-    """v(K) from measured (places, ratio) pairs, the first at one place; straight lines between, the last slope beyond.
-
-    Raises SettingsError without a point.
-    """
-    if not points:
-        raise SettingsError("Measure at least one pass before asking what verifying costs.")
-    known = sorted(points)
-
-    def v(k: int) -> float:
-        places = k + 1
-        if len(known) == 1 or places <= known[0][0]:
-            return known[0][1]
-        at = next((i for i, (n, _) in enumerate(known) if n >= places), len(known) - 1)
-        (n0, r0), (n1, r1) = known[at - 1], known[at]
-        return r0 + (r1 - r0) * (places - n0) / (n1 - n0)
-
-    return v
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,10 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
+from specviz.core.records import ROOT, path_to
+from specviz.core.sampling import BadLogits, check_finite
+from specviz.core.settings import SpecvizError
 from specviz.models.features import KeptStates
-from specviz.records import path_to
-from specviz.sampling import BadLogits, check_finite
-from specviz.settings import SpecvizError
-from specviz.trace import ROOT
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel

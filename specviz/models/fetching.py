@@ -26,11 +26,11 @@ from huggingface_hub.errors import (
 )
 from tqdm import tqdm
 
+from specviz.core.settings import whole_characters
 from specviz.models.catalogue import BUNDLED, MODELS, ModelSource
 from specviz.models.folders import ModelError, choose_files, refuse_wrong_kind, weights_in
 from specviz.models.wheel import cached_wheel, fetch_wheel
 from specviz.models.where import FetchError, Progress, cache_folder, offline, report, storage_error, switched_off
-from specviz.settings import whole_characters
 
 log = logging.getLogger("specviz")
 Result = TypeVar("Result")

@@ -10,9 +10,9 @@ from typing import Any
 
 import torch
 
+from specviz.core.runtime import free_memory
+from specviz.core.settings import SpecvizError
 from specviz.models.folders import ModelError
-from specviz.runtime import free_memory
-from specviz.settings import SpecvizError
 
 NO_LIMIT = 32_768
 """Context of a model that states none, such as a recurrent one; a bound on what a run may grow to."""

@@ -19,7 +19,7 @@ import transformers
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-from specviz.settings import SpecvizError
+from specviz.core.settings import SpecvizError
 
 WANTED = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """All that is ever fetched: weights without code in them, configuration, tokenizer. Never *.bin, never *.py."""

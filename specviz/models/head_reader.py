@@ -16,11 +16,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from specviz.core.records import ROOT, path_to
+from specviz.core.settings import MAX_K
 from specviz.models.cached import CachedModel
 from specviz.models.head_store import LoadedHead
-from specviz.records import path_to
-from specviz.settings import MAX_K
-from specviz.trace import ROOT
 
 
 class HeadReader:

@@ -19,6 +19,9 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 from transformers import logging as transformers_logging
 
+from specviz.core.runtime import DTYPES, pick_device, pick_dtype, use_threads
+from specviz.core.sampling import BadLogits
+from specviz.core.settings import SpecvizError
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
 from specviz.models.fetching import cached, clean, locate, locate_first
 from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large, unused_weights
@@ -28,9 +31,6 @@ from specviz.models.plain import plain_forward
 from specviz.models.self_check import self_check
 from specviz.models.text import TextCodec, end_ids
 from specviz.models.where import LOADING, Progress, report
-from specviz.runtime import DTYPES, pick_device, pick_dtype, use_threads
-from specviz.sampling import BadLogits
-from specviz.settings import SpecvizError
 
 log = logging.getLogger("specviz")
 

@@ -17,14 +17,14 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from specviz.core.runtime import pick_device, pick_dtype, use_threads
+from specviz.core.settings import SettingsError
 from specviz.models.fitness import refuse_too_large
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
 from specviz.models.self_check import self_check
 from specviz.models.shallow import shallow
 from specviz.models.text import TextCodec
-from specviz.runtime import pick_device, pick_dtype, use_threads
-from specviz.settings import SettingsError
 
 SEED = 1
 CONTEXT = 2048

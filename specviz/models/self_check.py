@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from specviz.core.records import ROOT
+from specviz.core.settings import SpecvizError
 from specviz.models.cached import CachedModel
-from specviz.settings import SpecvizError
-from specviz.trace import ROOT
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from specviz.core.runtime import DTYPES, free_memory, pick_device, pick_dtype
 from specviz.models.catalogue import MODELS, ModelSource, PairSource
 from specviz.models.fetching import cached, token
 from specviz.models.fitness import memory_for
 from specviz.models.where import offline
-from specviz.runtime import DTYPES, free_memory, pick_device, pick_dtype
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from specviz.core.output_files import check_file, check_folder
+from specviz.core.settings import SpecvizError
 from specviz.models.fitness import reason
 from specviz.models.loading import load_model
 from specviz.models.tables import fingerprint, folders
-from specviz.output_files import check_file, check_folder
-from specviz.settings import SpecvizError
 
 Ids = NDArray[np.int64]
 MAX_BYTES = 950_000

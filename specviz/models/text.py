@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from specviz.settings import SpecvizError, whole_characters
+from specviz.core.settings import SpecvizError, whole_characters
 
 _ANCHOR = "a"
 log = logging.getLogger("specviz")

@@ -14,15 +14,15 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from specviz import baseline, engine
+from specviz.core.settings import RunSettings, SpecvizError, options_of
+from specviz.decoding import baseline, engine
+from specviz.decoding.state import Run
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.summary import summary
-from specviz.settings import RunSettings, SpecvizError, options_of
-from specviz.state import Run
-from specviz.ui.arguments import check_kinds
-from specviz.ui.shelf import Shelf
-from specviz.ui.stops import read_stops, split_lines
-from specviz.ui.turns import Turns
+from specviz.sessions.arguments import check_kinds
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.stops import read_stops, split_lines
+from specviz.sessions.turns import Turns
 from specviz.views import wire
 
 T = TypeVar("T")

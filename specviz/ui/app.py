@@ -14,22 +14,23 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
+from specviz.core.prompts import OWN_PROMPT, PRESETS
 from specviz.models.catalogue import PAIRS
 from specviz.models.loading import load_pair
-from specviz.ui import controls, gallery, links
+from specviz.recordings import gallery
+from specviz.sessions.arguments import CheckedCalls
+from specviz.sessions.drive import SPEEDS, Drivers
+from specviz.sessions.files import Files
+from specviz.sessions.lookups import Lookups
+from specviz.sessions.measuring import Measuring
+from specviz.sessions.outlook import MATTERS
+from specviz.sessions.shelf import Key, Shelf
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import MAX_VISITORS, Visitor, Visitors
+from specviz.ui import controls, links
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
-from specviz.ui.arguments import CheckedCalls
-from specviz.ui.drive import SPEEDS, Drivers
-from specviz.ui.files import Files
-from specviz.ui.lookups import Lookups
-from specviz.ui.measuring import Measuring
-from specviz.ui.outlook import MATTERS
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, hint, note, take
-from specviz.ui.presets import OWN_PROMPT, PRESETS
-from specviz.ui.shelf import Key, Shelf
 from specviz.ui.studies import STUDIES, Desk
-from specviz.ui.turns import Turns
-from specviz.ui.visitors import MAX_VISITORS, Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import page, wire
 

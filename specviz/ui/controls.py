@@ -10,14 +10,14 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
+from specviz.core.settings import KNOBS, Knob
 from specviz.drafting import LENGTHS, STRATEGIES, Length, Strategy
 from specviz.models import catalogue
 from specviz.models.catalogue import MODELS, PAIRS
 from specviz.models.standing import standing
-from specviz.settings import KNOBS, Knob
-from specviz.ui.drive import SPEEDS
-from specviz.ui.gallery import FIRST_SETTINGS
-from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
+from specviz.recordings.gallery import FIRST_SETTINGS
+from specviz.sessions.drive import SPEEDS
 from specviz.verification import RULES, Rule
 
 DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}

@@ -16,13 +16,14 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
-from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
+from specviz.core.runtime import DTYPES
+from specviz.core.settings import KNOBS, RunSettings, SettingsError
+from specviz.decoding.knobs import own_knobs
+from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import MODELS, PAIRS
-from specviz.runtime import DTYPES
-from specviz.settings import KNOBS, RunSettings, SettingsError
+from specviz.sessions.drive import SPEEDS
+from specviz.sessions.stops import read_stops
 from specviz.ui.controls import DEFAULT_PAIR, DRAWN
-from specviz.ui.drive import SPEEDS
-from specviz.ui.stops import read_stops
 from specviz.verification import RULES
 
 MAX_PROMPT = 20_000

@@ -13,16 +13,17 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 
-from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
+from specviz.core.settings import KNOBS, number_of
+from specviz.decoding.knobs import own_knobs
+from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR, PAIRS
 from specviz.models.standing import standing
-from specviz.settings import KNOBS, number_of
+from specviz.recordings.gallery import present, read
+from specviz.sessions.files import controls_of
+from specviz.sessions.outlook import coming
+from specviz.sessions.stops import read_stops, write_stops
+from specviz.sessions.visitors import Visitor, Visitors
 from specviz.ui import controls, links
-from specviz.ui.files import controls_of
-from specviz.ui.gallery import present, read
-from specviz.ui.outlook import coming
-from specviz.ui.stops import read_stops, write_stops
-from specviz.ui.visitors import Visitor, Visitors
 from specviz.verification import RULES
 from specviz.views import wire
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
-from specviz.records import StepRecord
-from specviz.settings import RunSettings
+from specviz.core.records import StepRecord
+from specviz.core.settings import RunSettings
 from specviz.verification.base import Rule
 from specviz.verification.lenience import Lenience
 from specviz.verification.matching import TokenMatching
 from specviz.verification.speculative import SpeculativeSampling
 from specviz.verification.typical import TypicalAcceptance
-from specviz.verification.walk import Draft, Verdict, Walk, any_accept_prob, verify
+from specviz.verification.walk import Verdict, Walk, any_accept_prob, verify
 
 RULES: dict[str, Rule] = {
     "speculative sampling": SpeculativeSampling(),
@@ -34,4 +34,4 @@ def lossy(steps: Iterable[StepRecord]) -> list[str]:
     return list(dict.fromkeys(s.settings.rule for s in steps if s.tokens and not is_lossless(s.settings.rule)))
 
 
-__all__ = ["RULES", "Draft", "Rule", "Verdict", "Walk", "any_accept_prob", "is_lossless", "lossy", "rule_of", "verify"]
+__all__ = ["RULES", "Rule", "Verdict", "Walk", "any_accept_prob", "is_lossless", "lossy", "rule_of", "verify"]

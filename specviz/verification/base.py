@@ -11,7 +11,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from specviz.settings import Knob
+from specviz.core.settings import Knob
 
 
 class Rule(Protocol):

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from torch import Tensor
 
-from specviz.settings import Knob
+from specviz.core.settings import Knob
 from specviz.verification.base import normalised
 
 LENIENCE = Knob(

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from specviz.settings import Knob
+from specviz.core.settings import Knob
 
 EPSILON = Knob(
     "threshold ε",

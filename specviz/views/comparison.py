@@ -12,13 +12,15 @@ from typing import Any
 
 import pandas as pd
 
+from specviz.core.plural import counted
+from specviz.core.records import Fate, StepRecord, TokenRecord
 from specviz.metrics.comparison import Fastest, Gain, alone_gain, fastest
 from specviz.metrics.trust import beyond
-from specviz.trace import Fate, StepRecord, TokenRecord, Trace
+from specviz.traces.trace import Trace
 from specviz.views import study
 from specviz.views.markup import GAP, NOTHING, Html, joined, tag
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
-from specviz.views.study import counted, headings, meanings, scrolled
+from specviz.views.study import headings, meanings, scrolled
 
 STRATEGY = ("strategy", "What drafts. The target alone drafts nothing: it makes a pass for every token.")
 COLUMNS: Mapping[str, tuple[str, str]] = {

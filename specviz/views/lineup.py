@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from specviz.settings import SpecvizError
+from specviz.core.settings import SpecvizError
 from specviz.views.markup import tag
 
 NAMESPACE = "http://www.w3.org/2000/svg"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specviz.core.plural import counted
+from specviz.core.records import Fate
 from specviz.metrics.dictionary import Entry, counters, dictionary
 from specviz.metrics.rates import count
 from specviz.metrics.rejections import (
@@ -21,23 +23,10 @@ from specviz.metrics.rejections import (
     saved,
 )
 from specviz.metrics.theory import DRAFT_FIRST
-from specviz.trace import Fate, Trace
+from specviz.traces.trace import Trace
 from specviz.views.markup import GAP, Html, joined, tag
 from specviz.views.palette import FATES, LETTERS, TARGET_WORD
-from specviz.views.study import (
-    changed,
-    counted,
-    folded,
-    ms,
-    named,
-    number,
-    part,
-    room,
-    says,
-    share,
-    table,
-    token,
-)
+from specviz.views.study import changed, folded, ms, named, number, part, room, says, share, table, token
 
 WIDTHS = (2, 3, 4)
 MOST_REFUSALS = 200

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
-from specviz.trace import Fate
+from specviz.core.records import Fate
 
 
 @dataclass(frozen=True, slots=True)

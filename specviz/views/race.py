@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from specviz.trace import Fate, StepRecord, Trace
+from specviz.core.records import Fate, StepRecord
+from specviz.traces.trace import Trace
 from specviz.views.glyphs import named
 from specviz.views.palette import LETTERS
 

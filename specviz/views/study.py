@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from specviz.trace import Fate, Trace
+from specviz.core.plural import counted
+from specviz.core.records import Fate
+from specviz.traces.trace import Trace
 from specviz.verification import is_lossless, lossy
 from specviz.views.glyphs import shown
 from specviz.views.markup import GAP, NOTHING, Html, joined, tag
@@ -122,8 +124,3 @@ def share(part_: float, whole: float) -> str:
 def ms(seconds: float) -> str:
     """Milliseconds, as many digits as say something."""
     return f"{1000 * seconds:,.{0 if seconds >= 0.1 else 1}f} ms"
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """``counted(1, "pass", "passes")`` is "1 pass"."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -11,13 +11,14 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from specviz.core.plural import counted
 from specviz.metrics.comparison import Fastest, alone_gain, fastest
 from specviz.views import comparison
 from specviz.views.comparison import STRATEGY, gain, interval, mark, number
 from specviz.views.markup import NOTHING, Html, joined, tag
 from specviz.views.markup import html as html_of
 from specviz.views.palette import ABOVE, BELOW, EVEN, ON_SCALE, ROLES, SERIES
-from specviz.views.study import counted, headings, meanings, scrolled
+from specviz.views.study import headings, meanings, scrolled
 
 DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "triangle-up", "x")
 

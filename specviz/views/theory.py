@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from specviz.core.plural import counted
+from specviz.core.settings import MAX_K
 from specviz.metrics.diagnosis import Finding, diagnose, headline
 from specviz.metrics.pace import Pace, Point
 from specviz.metrics.theory import DRAFT_FIRST, Theory, apart, break_even_alpha, ended_early, speed_up
-from specviz.settings import MAX_K
 from specviz.views.figures.base import colour
 from specviz.views.markup import NOTHING, Html, tag
-from specviz.views.study import counted, ms, named, number, part, room, says, table
+from specviz.views.study import ms, named, number, part, room, says, table
 
 SHORT = 16
 """The K axis ends here, unless something there is to see lies beyond."""

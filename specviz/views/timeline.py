@@ -11,9 +11,11 @@ from itertools import accumulate
 from math import floor, log10
 from statistics import median
 
-from specviz.trace import StepRecord, Trace
+from specviz.core.plural import counted
+from specviz.core.records import StepRecord
+from specviz.traces.trace import Trace
 from specviz.views.markup import Html, tag
-from specviz.views.study import counted, ms, part, room, says
+from specviz.views.study import ms, part, room, says
 
 WINDOW = 60
 """Steps shown at once: a strip of some 3 seconds of the default pair, and never more elements than a page bears."""

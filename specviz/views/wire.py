@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from specviz.core.records import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord
 from specviz.metrics.trust import uneven
-from specviz.trace import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord, Trace
+from specviz.traces.trace import Trace
 from specviz.views.glyphs import breaks, named, together
 from specviz.views.palette import LETTERS
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from specviz import engine
-from specviz.coins import coins_of
+from specviz.core.coins import coins_of
+from specviz.core.sampling import one_hot, to_probs
+from specviz.core.settings import RunSettings
+from specviz.decoding import engine
 from specviz.decoding.algorithm import Node, chain_step, draft_tree, tree_step
-from specviz.sampling import one_hot, to_probs
-from specviz.settings import RunSettings
 from tests import tiny
 
 PROMPT = [3, 4, 3, 8, 8, 3]

@@ -8,6 +8,7 @@ import torch
 
 import specviz
 from specviz.__main__ import main
+from specviz.core.settings import SpecvizError
 from specviz.distill.batches import collate, plan
 from specviz.distill.feature import FeatureStudent
 from specviz.distill.recipe import Recipe
@@ -15,7 +16,6 @@ from specviz.distill.shards import load
 from specviz.distill.unrolled import unrolled
 from specviz.models import head_store
 from specviz.models.loading import load_model
-from specviz.settings import SpecvizError
 from tests import tiny
 from tests.models.test_heads import by_definition
 

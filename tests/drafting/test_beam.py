@@ -6,8 +6,10 @@ import pytest
 import torch
 
 import specviz
-from specviz import engine
-from specviz.coins import coins_of
+from specviz.core.coins import coins_of
+from specviz.core.records import ROOT, Fate
+from specviz.core.settings import RunSettings, SettingsError
+from specviz.decoding import engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.base import Readers
 from specviz.drafting.beam import BeamDrafter
@@ -15,11 +17,9 @@ from specviz.drafting.growing import Branch
 from specviz.drafting.tree import MAX_NODES
 from specviz.models.cached import CachedModel
 from specviz.models.loading import load_model
-from specviz.settings import RunSettings, SettingsError
-from specviz.trace import ROOT, Fate
 from specviz.verification import RULES
 from tests import tiny
-from tests.test_lossless import FILTERS, p_value
+from tests.decoding.test_lossless import FILTERS, p_value
 
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
 PROMPT = [1, 2, 3, 1, 2, 4]

@@ -6,16 +6,16 @@ import pytest
 import torch
 
 import specviz
-from specviz import engine
-from specviz.coins import coins_of
+from specviz.core.coins import coins_of
+from specviz.core.records import ROOT
+from specviz.core.settings import RunSettings, SettingsError
+from specviz.decoding import engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.base import Readers
 from specviz.models.cached import CachedModel
-from specviz.settings import RunSettings, SettingsError
-from specviz.trace import ROOT
 from specviz.verification import RULES
 from tests import tiny
-from tests.test_lossless import FILTERS, p_value
+from tests.decoding.test_lossless import FILTERS, p_value
 
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
 PROMPT = [1, 2, 3, 1, 2, 4]

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from specviz import engine
+from specviz.core.records import Fate
+from specviz.core.settings import RunSettings, SettingsError
+from specviz.decoding import engine
 from specviz.models import head_store
 from specviz.models.loading import Pair, load_model
-from specviz.settings import RunSettings, SettingsError
-from specviz.trace import Fate
 from tests import tiny
 
 HEAD = RunSettings(strategy="feature head", k=3, temperature=0, max_new_tokens=40)

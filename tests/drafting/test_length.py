@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from specviz import calibration, engine
+from specviz.core.records import Costs, Fate, StepRecord, TokenRecord
+from specviz.core.settings import MAX_K, RunSettings, SettingsError
+from specviz.decoding import calibration, engine
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.drafting.length import PROBE_EVERY, WholeDrafts, acceptance_by_place, accepted_whole, best_k
 from specviz.metrics import theory
 from specviz.models.pair import Pair
-from specviz.records import Costs, Fate, StepRecord, TokenRecord
-from specviz.settings import MAX_K, RunSettings, SettingsError
 from tests.conftest import table_model
 
 PROMPT = [1, 2, 3, 1, 2, 4]

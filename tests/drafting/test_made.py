@@ -7,14 +7,14 @@ import pytest
 import torch
 
 import specviz
-from specviz import engine
+from specviz.core.records import Fate
+from specviz.core.settings import RunSettings, SettingsError, SpecvizError
+from specviz.decoding import engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.early_exit import exit_of
 from specviz.models.companions import present
 from specviz.models.loading import Pair, load_model
 from specviz.models.shallow import depth
-from specviz.settings import RunSettings, SettingsError, SpecvizError
-from specviz.trace import Fate
 from tests import tiny
 
 PROMPT = [1, 2, 3, 1, 2, 4]

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from specviz import engine
-from specviz.coins import coins_of
+from specviz.core.coins import coins_of
+from specviz.core.settings import RunSettings, SettingsError
+from specviz.decoding import engine
 from specviz.drafting.prompt_lookup import continuation
 from specviz.drafting.suffix import Automaton, SuffixDrafter
-from specviz.settings import RunSettings, SettingsError
 from tests import tiny
 
 SUFFIX = RunSettings(strategy="suffix lookup", temperature=0, max_new_tokens=40)

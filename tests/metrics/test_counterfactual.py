@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 import specviz
-from specviz.guessing import PIECE, Guessing, obstacle
+from specviz.core.settings import RunSettings, SpecvizError
+from specviz.experiments.draft_predictions import PIECE, Guessing, obstacle
 from specviz.metrics import count
 from specviz.metrics.counterfactual import counterfactual, expected_speed_up, own_k, recorded
-from specviz.settings import RunSettings, SpecvizError
 from tests.conftest import tiny_pair
 
 PROMPT = [1, 2, 3, 1, 2, 4]
@@ -110,7 +110,7 @@ def test_a_text_that_outgrows_a_context():
 
 
 def test_long_outputs_are_read_in_pieces(monkeypatch):
-    monkeypatch.setattr("specviz.guessing.PIECE", 7)
+    monkeypatch.setattr("specviz.experiments.draft_predictions.PIECE", 7)
     pair = tiny_pair("ctx_t", "ctx_d")
     trace, guessing = real(pair), None
     guessing, turns = Guessing(pair, trace), 1

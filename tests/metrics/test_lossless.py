@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from specviz import engine
+from specviz.core.records import ROOT, Candidate, Fate, PlaceRecord
+from specviz.core.settings import RunSettings, SpecvizError
+from specviz.decoding import engine
 from specviz.metrics import lossless
-from specviz.settings import RunSettings, SpecvizError
-from specviz.trace import ROOT, Candidate, Fate, PlaceRecord, Trace
-from specviz.ui import gallery
+from specviz.recordings import gallery
+from specviz.traces.trace import Trace
 from tests.conftest import tiny_pair
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from specviz.core.records import BaselineRecord, Costs
+from specviz.core.settings import RunSettings
 from specviz.metrics.pace import Point, pace, with_costs
-from specviz.records import BaselineRecord, Costs
-from specviz.settings import RunSettings
-from specviz.trace import Trace
-from specviz.ui import gallery
+from specviz.recordings import gallery
+from specviz.traces.trace import Trace
 from tests.metrics.test_rates import run_of
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from specviz.core.records import Fate, StepRecord, TokenRecord
+from specviz.core.settings import RunSettings
 from specviz.metrics import count
 from specviz.metrics.frames import steps_frame, tokens_frame
-from specviz.settings import RunSettings
-from specviz.trace import Fate, StepRecord, TokenRecord
 
 
 def chain_step(drafted, accepted, index=0, start=0, k=3):

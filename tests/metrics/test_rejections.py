@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from specviz import engine
+from specviz.core.records import Candidate, PlaceRecord
+from specviz.core.settings import RunSettings
+from specviz.decoding import engine
 from specviz.metrics.rejections import drafted_beyond, last_paying_place, ledger, rank_of, ranks, refusals, saved
-from specviz.settings import RunSettings
-from specviz.trace import Candidate, PlaceRecord
 from tests.metrics.test_rates import run_of
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from specviz.core.records import BaselineRecord
 from specviz.metrics.summary import summary
-from specviz.trace import BaselineRecord, Trace
+from specviz.traces.trace import Trace
 from tests.metrics.test_rates import run_of
 
 

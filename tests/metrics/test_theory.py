@@ -5,6 +5,8 @@ import random
 
 import pytest
 
+from specviz.core.costs import interpolated
+from specviz.core.settings import SettingsError
 from specviz.metrics.theory import (
     apart,
     best_k,
@@ -13,7 +15,6 @@ from specviz.metrics.theory import (
     cost_of_step,
     expected_by_place,
     expected_tokens,
-    interpolated,
     most_tokens,
     operations,
     oracle_speed_up,
@@ -21,7 +22,6 @@ from specviz.metrics.theory import (
     tokens_a_step,
     verdict,
 )
-from specviz.settings import SettingsError
 
 # Leviathan et al. 2023, table 1 (c = 0): α, K → operations, speed-up
 TABLE_1 = [

@@ -5,10 +5,10 @@ import random
 import pytest
 import torch
 
+from specviz.core.settings import SpecvizError
 from specviz.models.cached import CachedModel
 from specviz.models.loading import load_model
 from specviz.models.self_check import self_check
-from specviz.settings import SpecvizError
 from tests import tiny
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from specviz.__main__ import main
+from specviz.core.runtime import DTYPES
 from specviz.models import fetching, loading, standing
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS
 from specviz.models.folders import ModelError
-from specviz.runtime import DTYPES
 from specviz.ui import controls
 from tests import tiny
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from specviz.core.settings import SpecvizError
 from specviz.models import fetching, fitness, loading
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR
 from specviz.models.fitness import NO_LIMIT, context_of
 from specviz.models.loading import load_model, load_pair
 from specviz.models.where import FetchError
-from specviz.settings import SpecvizError
 from tests import tiny
 
 

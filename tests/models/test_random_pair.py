@@ -3,9 +3,9 @@
 import pytest
 
 import specviz
+from specviz.core.settings import RunSettings, SettingsError
 from specviz.metrics import count
 from specviz.models.random_pair import SIZES, random_pair
-from specviz.settings import RunSettings, SettingsError
 
 SETTINGS = RunSettings(strategy="greedy", temperature=0, max_new_tokens=48)
 

@@ -7,9 +7,9 @@ import threading
 import pytest
 from transformers import AutoTokenizer
 
+from specviz.core.settings import SpecvizError
 from specviz.models.catalogue import BUNDLED
 from specviz.models.text import TextCodec, end_ids
-from specviz.settings import SpecvizError
 from tests import tiny
 
 BOS_CHAT = "{{ bos_token }} {% for message in messages %}{{ message['content'] }}{% endfor %}"

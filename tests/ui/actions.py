@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import specviz
-from specviz.settings import RunSettings
-from specviz.ui.presets import FIRST, PRESETS
+from specviz.core.prompts import FIRST, PRESETS
+from specviz.core.settings import RunSettings
 from specviz.views import wire
 from tests.ui import browser
 from tests.ui.browser import FIRST_SETTINGS

@@ -27,10 +27,10 @@ import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 from safetensors.torch import load_file, save_file
 
+from specviz.core.settings import RunSettings, SpecvizError
 from specviz.models.loading import Pair, load_pair
-from specviz.settings import RunSettings, SpecvizError
+from specviz.recordings.gallery import SAMPLED
 from specviz.ui import app, controls
-from specviz.ui.gallery import SAMPLED
 from tests import tiny
 
 ARGS = [

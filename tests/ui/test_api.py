@@ -10,7 +10,7 @@ from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 import specviz
-from specviz.settings import RunSettings
+from specviz.core.settings import RunSettings
 from tests.ui import browser
 
 PROMPT = "What is photosynthesis?"

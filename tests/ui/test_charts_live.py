@@ -3,7 +3,7 @@
 import time
 from itertools import pairwise
 
-from specviz import engine
+from specviz.decoding import engine
 from tests.ui import browser
 from tests.ui.browser import Visit
 

@@ -1,7 +1,7 @@
 """What is copied is the text itself, not what the chips show of it."""
 
 import specviz
-from specviz.settings import RunSettings
+from specviz.core.settings import RunSettings
 from tests.ui import browser
 from tests.ui.browser import Visit
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 import pytest
 
 import specviz
+from specviz.core.records import BaselineRecord, Costs
+from specviz.core.settings import RunSettings, SpecvizError
 from specviz.metrics import count
 from specviz.metrics.pace import pace
-from specviz.records import BaselineRecord, Costs
-from specviz.settings import RunSettings, SpecvizError
-from specviz.ui import gallery
-from specviz.ui.measuring import Measuring
-from specviz.ui.shelf import Shelf
+from specviz.recordings import gallery
+from specviz.sessions.measuring import Measuring
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.turns import Turns
 from specviz.ui.studies.every_k import look as drawn
 from specviz.ui.studies.speed import Own
-from specviz.ui.turns import Turns
 from tests.conftest import tiny_pair
-from tests.ui.handlers import load
+from tests.sessions.handlers import load
 
 GREEDY = RunSettings(strategy="greedy", temperature=0, k=4, max_new_tokens=40)
 

@@ -8,19 +8,20 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from specviz.core.settings import RunSettings
 from specviz.drafting import STRATEGIES
 from specviz.models.folders import ModelError
-from specviz.settings import RunSettings
-from specviz.ui import gallery, links
-from specviz.ui.drive import Drivers
-from specviz.ui.shelf import Shelf
-from specviz.ui.standins import Workshop
-from specviz.ui.turns import Turns
-from specviz.ui.visitors import Visitor
+from specviz.recordings import gallery
+from specviz.sessions.drive import Drivers
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.standins import Workshop
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitor
+from specviz.ui import links
 from tests.conftest import tiny_pair
+from tests.sessions.handlers import VALUES, load
 from tests.ui import browser
 from tests.ui.actions import expected, link_of
-from tests.ui.handlers import VALUES, load
 
 FIRST = gallery.FIRST_SETTINGS.strategy
 WORDS = f"This recording drafts with 'sampling'; the controls start with {FIRST!r}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from specviz.ui.presets import FIRST, PRESETS
+from specviz.core.prompts import FIRST, PRESETS
 from tests.ui.actions import SCREEN
 
 HERE = "() => document.activeElement.className + ' ' + (document.activeElement.getAttribute('aria-label') || '')"

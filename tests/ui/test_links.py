@@ -6,9 +6,12 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from specviz.drafting import LENGTHS, STRATEGIES, own_knobs
+from specviz.decoding.knobs import own_knobs
+from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import DEFAULT_PAIR
-from specviz.ui import files, gallery, links
+from specviz.recordings import gallery
+from specviz.sessions import files
+from specviz.ui import links
 from tests.ui.actions import expected, link_of, reload, save
 
 

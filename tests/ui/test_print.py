@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from specviz.ui import gallery
+from specviz.recordings import gallery
 from specviz.views.figures import FIGURES
 from tests.ui.actions import SCREEN
 

@@ -6,8 +6,8 @@ import threading
 import httpx
 import pytest
 
+from specviz.sessions.visitors import MAX_VISITORS
 from specviz.ui import api, app
-from specviz.ui.visitors import MAX_VISITORS
 from tests.ui import browser
 from tests.ui.browser import Visit
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from specviz.metrics.summary import summary
-from specviz.trace import Trace
+from specviz.traces.trace import Trace
 from tests.ui import browser
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,17 +7,17 @@ import time
 
 import pytest
 
+from specviz.sessions.drive import Drivers
+from specviz.sessions.lookups import Lookups
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitors
 from specviz.ui import app, links
-from specviz.ui.drive import Drivers
-from specviz.ui.lookups import Lookups
 from specviz.ui.panel import Panel
-from specviz.ui.shelf import Shelf
-from specviz.ui.turns import Turns
-from specviz.ui.visitors import Visitors
 from tests.conftest import tiny_pair
+from tests.sessions.handlers import KEY, VALUES, told
 from tests.ui import browser
 from tests.ui.actions import SCREEN, expected, lengthen, reload, wait_pause
-from tests.ui.handlers import KEY, VALUES, told
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from specviz.trace import Fate
-from specviz.ui import files, gallery
+from specviz.core.records import Fate
+from specviz.recordings import gallery
+from specviz.sessions import files
 from specviz.views import wire
 from tests.ui.actions import lengthen, save
 

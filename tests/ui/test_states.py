@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from specviz.ui.presets import FIRST, OWN_PROMPT, PRESETS
+from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
 from tests.ui.actions import PHONE, expected, lengthen, overflow, reload, wait_pause
 
 FOCUS = """() => {

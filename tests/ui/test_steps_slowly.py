@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import specviz
+from specviz.core.prompts import FIRST, PRESETS
+from specviz.core.settings import RunSettings
 from specviz.metrics import count
-from specviz.settings import RunSettings
-from specviz.ui.presets import FIRST, PRESETS
 from specviz.views import wire
 from tests.ui import browser
 from tests.ui.actions import SCREEN

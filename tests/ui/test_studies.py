@@ -8,17 +8,17 @@ import gradio as gr
 import pytest
 
 import specviz
-from specviz.settings import RunSettings, SpecvizError
-from specviz.ui import gallery
-from specviz.ui.drive import Drivers
-from specviz.ui.files import Files
-from specviz.ui.measuring import Measuring
-from specviz.ui.shelf import Shelf
+from specviz.core.settings import RunSettings, SpecvizError
+from specviz.recordings import gallery
+from specviz.sessions.drive import Drivers
+from specviz.sessions.files import Files
+from specviz.sessions.measuring import Measuring
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitors
 from specviz.ui.studies import Desk
-from specviz.ui.turns import Turns
-from specviz.ui.visitors import Visitors
 from tests.conftest import tiny_pair
-from tests.ui.handlers import VALUES, load
+from tests.sessions.handlers import VALUES, load
 
 
 @pytest.fixture

@@ -11,18 +11,21 @@ from itertools import groupby
 import pytest
 
 import specviz
-from specviz import engine
-from specviz.compare import lanes_of
-from specviz.compared import ALONE
+from specviz.core.records import BaselineRecord
+from specviz.core.settings import RunSettings, SettingsError, SpecvizError
+from specviz.decoding import engine
+from specviz.experiments.compare import lanes_of
+from specviz.experiments.compared import ALONE
 from specviz.metrics.comparison import rate
-from specviz.settings import RunSettings, SettingsError, SpecvizError
-from specviz.trace import BaselineRecord, Trace, TraceError
-from specviz.ui import files, gallery, links, studio
-from specviz.ui.drive import Drivers
-from specviz.ui.files import Files
-from specviz.ui.shelf import Shelf
-from specviz.ui.turns import Turns
-from specviz.ui.visitors import Visitors
+from specviz.recordings import gallery, studio
+from specviz.sessions import files
+from specviz.sessions.drive import Drivers
+from specviz.sessions.files import Files
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitors
+from specviz.traces.trace import Trace, TraceError
+from specviz.ui import links
 from specviz.views import wire
 from tests.conftest import tiny_pair
 from tests.ui import browser
@@ -92,12 +95,12 @@ def test_opened_files_are_kept_as_long_as_they_are_not_too_much_together(trace, 
     def opened():
         return json.loads(reader.open(text))["recording"], list(reader._opened)[-1]
 
-    monkeypatch.setattr("specviz.ui.files.MAX_TRACE_CHARS", 2 * len(text))
+    monkeypatch.setattr("specviz.sessions.files.MAX_TRACE_CHARS", 2 * len(text))
     (_, first), (_, second), (_, third) = opened(), opened(), opened()
     assert reader.kept(second) == reader.kept(third)
     with pytest.raises(TraceError, match="opened too long ago"):
         reader.kept(first)
-    monkeypatch.setattr("specviz.ui.files.MAX_TRACE_CHARS", len(text) - 1)
+    monkeypatch.setattr("specviz.sessions.files.MAX_TRACE_CHARS", len(text) - 1)
     _, last = opened()
     assert list(reader._opened) == [last]  # the newest stays, however large it is
 

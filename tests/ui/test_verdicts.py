@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.trace import Fate
-from specviz.ui import gallery
+from specviz.core.records import Fate
+from specviz.recordings import gallery
 from specviz.views import glyphs
 from tests.ui.actions import SCREEN
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 import torch
 
-from specviz.sampling import one_hot
-from specviz.settings import RunSettings
-from specviz.ui.gallery import FIRST_SETTINGS
+from specviz.core.sampling import one_hot
+from specviz.core.settings import RunSettings
+from specviz.recordings.gallery import FIRST_SETTINGS
 from specviz.verification import RULES
 
 LOSSLESS = {name: rule for name, rule in RULES.items() if rule.lossless}

@@ -2,8 +2,9 @@
 
 import torch
 
-from specviz.sampling import one_hot
-from specviz.verification import RULES, Draft, verify
+from specviz.core.draft import Draft
+from specviz.core.sampling import one_hot
+from specviz.verification import RULES, verify
 
 RULE = RULES["speculative sampling"]
 A, B, C, D = range(4)

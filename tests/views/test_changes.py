@@ -2,7 +2,7 @@
 
 import random
 
-from specviz.trace import Fate
+from specviz.core.records import Fate
 from specviz.views import wire
 from tests.views import js
 from tests.views.test_columns import FILL, a_step

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
+from specviz.core.records import ROOT, BaselineRecord, Fate, StepRecord, TokenRecord
+from specviz.core.settings import RunSettings
 from specviz.metrics import count
 from specviz.metrics.frames import steps_frame
-from specviz.settings import RunSettings
-from specviz.trace import ROOT, BaselineRecord, Fate, StepRecord, TokenRecord
 from specviz.views import wire
 from specviz.views.figures import FIGURES
 from tests.views.js import run

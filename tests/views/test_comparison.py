@@ -9,7 +9,7 @@ import pytest
 from specviz.metrics.comparison import table
 from specviz.metrics.pace import pace
 from specviz.metrics.rates import count
-from specviz.ui import gallery
+from specviz.recordings import gallery
 from specviz.views import comparison, every_k, numbers, sweep
 from specviz.views.study import meanings
 from tests.metrics.test_rates import run_of

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from specviz.trace import Fate
+from specviz.core.records import Fate
 from specviz.views.figures import FIGURES
 from specviz.views.page import ASSETS
 from specviz.views.palette import ROLES

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from specviz.settings import SpecvizError
+from specviz.core.settings import SpecvizError
 from specviz.views.lineup import svg
 
 ROWS = [

@@ -13,7 +13,7 @@ from specviz.metrics import comparison as figures
 from specviz.metrics.counterfactual import counterfactual
 from specviz.metrics.lossless import OTHERS, Reading, chance
 from specviz.metrics.pace import pace
-from specviz.trace import Trace
+from specviz.traces.trace import Trace
 from specviz.views import comparison, every_k, lineup, lossless, numbers, sweep, theory, timeline, wire
 from specviz.views.markup import Html, html, joined, tag
 from tests.evil import MARKUP, evil_trace, faults

@@ -7,12 +7,12 @@ from html import unescape
 import pytest
 
 import specviz
+from specviz.core.settings import RunSettings
 from specviz.metrics.pace import pace
 from specviz.metrics.rates import count
 from specviz.metrics.rejections import ranks, refusals, saved
-from specviz.settings import RunSettings
-from specviz.trace import Trace
-from specviz.ui import gallery
+from specviz.recordings import gallery
+from specviz.traces.trace import Trace
 from specviz.views import numbers
 from specviz.views.numbers import EMPTY, NO_DRAFTS
 from specviz.views.study import changed

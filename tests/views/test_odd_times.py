@@ -8,7 +8,7 @@ from itertools import cycle
 import pytest
 
 from specviz.metrics.pace import pace
-from specviz.ui import gallery
+from specviz.recordings import gallery
 from specviz.ui.studies.speed import Own
 from specviz.views import theory, timeline
 from tests.views import js

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specviz.trace import Fate
+from specviz.core.records import Fate
 from specviz.views import palette
 
 SHADES = [(fate, theme, getattr(look, theme)) for fate, look in palette.FATES.items() for theme in ("light", "dark")]

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from specviz import baseline
-from specviz.compare import Comparison, lanes_of
-from specviz.compared import ALONE
-from specviz.settings import RunSettings
-from specviz.trace import BaselineRecord, Difference
+from specviz.core.records import BaselineRecord, Difference
+from specviz.core.settings import RunSettings
+from specviz.decoding import baseline
+from specviz.experiments.compare import Comparison, lanes_of
+from specviz.experiments.compared import ALONE
 from specviz.views.race import race
 from tests.conftest import tiny_pair
 from tests.views import js

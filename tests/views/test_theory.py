@@ -7,7 +7,7 @@ import pytest
 
 from specviz.metrics.pace import Point, pace
 from specviz.metrics.theory import free, speed_up
-from specviz.ui import gallery
+from specviz.recordings import gallery
 from specviz.views import theory
 from specviz.views.palette import ROLES
 from specviz.views.theory import Curve

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.records import BaselineRecord
-from specviz.ui import gallery
+from specviz.core.records import BaselineRecord
+from specviz.recordings import gallery
 from specviz.views import timeline
 from tests.metrics.test_rates import run_of
 from tests.views.test_numbers import ran, trace_of, words

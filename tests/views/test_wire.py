@@ -5,17 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.settings import RunSettings
-from specviz.trace import (
-    BaselineRecord,
-    Candidate,
-    Difference,
-    Fate,
-    PlaceRecord,
-    StepRecord,
-    TokenRecord,
-    Trace,
-)
+from specviz.core.records import BaselineRecord, Candidate, Difference, Fate, PlaceRecord, StepRecord, TokenRecord
+from specviz.core.settings import RunSettings
+from specviz.traces.trace import Trace
 from specviz.views import wire
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.settings import SpecvizError
-from specviz.ui.comparing import CHOICES, USUAL, Comparing, Seen, recorded
+from specviz.core.settings import SpecvizError
+from specviz.sessions.comparing import CHOICES, USUAL, Comparing, Seen, recorded
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import Desk
 from specviz.views import page

@@ -19,15 +19,15 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from specviz.settings import SpecvizError
-from specviz.trace import Trace
-from specviz.ui import gallery
-from specviz.ui.files import Files
-from specviz.ui.measuring import Measuring
+from specviz.core.settings import SpecvizError
+from specviz.recordings import gallery
+from specviz.sessions.files import Files
+from specviz.sessions.measuring import Measuring
+from specviz.sessions.shelf import Shelf
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitor, Visitors
+from specviz.traces.trace import Trace
 from specviz.ui.panel import Panel, take
-from specviz.ui.shelf import Shelf
-from specviz.ui.turns import Turns
-from specviz.ui.visitors import Visitor, Visitors
 
 SHOWN_JS = "(_, ...rest) => [document.querySelector('#sv-view .sv-root')?.dataset.shown ?? '', ...rest]"
 """Puts what is on screen into the first input; the browser alone knows (`assets/live.js`)."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gradio as gr
 
-from specviz.guessing import Guessing, obstacle
+from specviz.core.plural import counted
+from specviz.core.settings import SpecvizError
+from specviz.experiments.draft_predictions import Guessing, obstacle
 from specviz.metrics.counterfactual import counterfactual, fixed_k, own_k, recorded
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace
@@ -12,14 +14,13 @@ from specviz.metrics.rates import Counts, count
 from specviz.metrics.theory import DRAFT_FIRST, ended_early
 from specviz.models.describe import describe
 from specviz.models.pair import Pair
-from specviz.settings import SpecvizError
-from specviz.trace import Trace
-from specviz.ui.measuring import Measuring
+from specviz.sessions.measuring import Measuring
+from specviz.sessions.shelf import Shelf
+from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
-from specviz.ui.shelf import Shelf
 from specviz.ui.studies.desk import Desk
 from specviz.views import every_k as view
-from specviz.views.study import changed, counted
+from specviz.views.study import changed
 
 KS = range(1, 17)
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.settings import SpecvizError
-from specviz.trace import Trace
-from specviz.ui import metering
-from specviz.ui.metering import NAMES, RUNS, SEED, USUAL
+from specviz.core.settings import SpecvizError
+from specviz.experiments.distribution_check import STRATEGIES
+from specviz.sessions import metering
+from specviz.sessions.metering import NAMES, RUNS, SEED, USUAL
+from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views.lossless import words
-from specviz.whole_runs import STRATEGIES
 
 INTRO = (
     "One place of the run on screen, asked again up to 100,000 times with fresh draws and coins: does what comes out have "

@@ -8,14 +8,15 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.core.costs import VerifyCost, interpolated
+from specviz.core.plural import counted
+from specviz.core.settings import SpecvizError
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace, Point
-from specviz.metrics.theory import VerifyCost, interpolated
-from specviz.settings import SpecvizError
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
-from specviz.views.study import changed, counted
+from specviz.views.study import changed
 from specviz.views.theory import Curve
 
 EXAMPLE = (0.7, 0.1, 0.05)

@@ -7,11 +7,11 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.ui.comparing import CHOICES
+from specviz.core.prompts import PRESETS
+from specviz.sessions.comparing import CHOICES
+from specviz.sessions.sweeping import OWN, Choice, Sweeping
 from specviz.ui.piece import Piece
-from specviz.ui.presets import PRESETS
 from specviz.ui.studies.desk import Desk
-from specviz.ui.sweeping import OWN, Choice, Sweeping
 from specviz.views import page
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from specviz.trace import Fate
+from specviz.core.records import Fate
 from specviz.views.palette import FATES, ROLES
 
 

@@ -1,0 +1,111 @@
+"""One place replayed: the rule is asked again and again with fresh draws and coins, or once for all of them exactly.
+
+Many draws cost little: those that have come the same way (the same siblings refused) stand before the same question, so
+the rule answers each question once and numbers decide how many go on. Knows nothing of models or text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specviz.core.settings import RunSettings, SpecvizError
+from specviz.metrics.lossless import Array, Counts, Stand
+from specviz.verification import RULES, Rule, rule_of
+from specviz.verification.wrong import ArgmaxAsDrawn, FromTheTarget
+
+FROM_P = "correction drawn from p"
+ARGMAX = "argmax judged as a draw"
+WRONG = {FROM_P: FromTheTarget.help, ARGMAX: ArgmaxAsDrawn.help}
+"""Rules that exist to be seen to fail, with what they do."""
+MOST_WAYS = 20_000
+"""Ways to refuse all siblings, beyond which the exact outcome is not summed up."""
+
+
+@dataclass(slots=True, eq=False)
+class Replay:
+    """A rule at a place."""
+
+    rule: Rule
+    stand: Stand
+    _answers: dict[tuple[int, ...], tuple[float, Tensor]] = field(default_factory=dict)
+
+    def draws(self, count: int, generator: np.random.Generator) -> Counts:
+        """How often each symbol comes out of `count` replays: [symbols]."""
+        emitted: Counts = np.zeros(len(self.stand.texts), dtype=np.int64)
+        self._draw((), torch.from_numpy(self.stand.target), count, generator, emitted)
+        return emitted
+
+    def outcome(self) -> Array | None:
+        """The distribution of what comes out, summed over all ways: [symbols]; None where there are too many ways."""
+        if self.stand.drawn != "chosen" and len(self.stand.texts) ** len(self.stand.siblings) > MOST_WAYS:
+            return None
+        emitted = np.zeros(len(self.stand.texts))
+        self._sum((), torch.from_numpy(self.stand.target), 1.0, emitted)
+        return emitted
+
+    def _ask(self, refused: tuple[int, ...], symbol: int, left: Tensor, draft: Array) -> tuple[float, Tensor]:
+        """Chance to accept `symbol`, and what is left of the target after refusing it."""
+        way = (*refused, symbol)
+        if way not in self._answers:
+            probs = torch.from_numpy(draft)
+            self._answers[way] = self.rule.accept_prob(symbol, left, probs), self.rule.residual(symbol, left, probs)
+        return self._answers[way]
+
+    def _draw(
+        self, refused: tuple[int, ...], left: Tensor, count: int, generator: np.random.Generator, emitted: Counts
+    ) -> None:
+        draft = self.stand.source(refused)
+        drawn = _drawn(left.numpy() if draft is None else draft, count, generator)
+        if draft is None:  # no sibling left: the correction
+            emitted += np.bincount(drawn, minlength=len(emitted))
+            return
+        coins = generator.random(count)
+        for symbol in np.unique(drawn).tolist():
+            accept, rest = self._ask(refused, symbol, left, draft)
+            tried = coins[drawn == symbol]
+            accepted = int((tried < accept).sum())
+            emitted[symbol] += accepted
+            if accepted < len(tried):
+                self._draw((*refused, symbol), rest, len(tried) - accepted, generator, emitted)
+
+    def _sum(self, refused: tuple[int, ...], left: Tensor, weight: float, emitted: Array) -> None:
+        draft = self.stand.source(refused)
+        if draft is None:
+            emitted += weight * left.numpy()
+            return
+        for symbol in draft.nonzero()[0].tolist():
+            accept, rest = self._ask(refused, symbol, left, draft)
+            emitted[symbol] += weight * draft[symbol] * accept
+            if accept < 1:
+                self._sum((*refused, symbol), rest, weight * draft[symbol] * (1 - accept), emitted)
+
+
+def replay_of(name: str, stand: Stand, settings: RunSettings) -> Replay:
+    """The rule of that name, in `RULES` or `WRONG`, at `stand`; its knobs as they stand in `settings`.
+
+    Raises SpecvizError where the place cannot show it.
+    """
+    if name in RULES:
+        return Replay(rule_of(replace(settings, rule=name)), stand)
+    if name == FROM_P:
+        return Replay(FromTheTarget(), stand)
+    if name != ARGMAX:
+        raise SpecvizError(f"There is no rule named {name!r}; choose one of: {', '.join([*RULES, *WRONG])}.")
+    softmax = stand.own if stand.drawn == "chosen" else stand.draft
+    if softmax is None:
+        raise SpecvizError("no model is behind this draft, so that it has no softmax to be mistaken for")
+    chosen = stand.siblings[0] if stand.drawn == "chosen" else int(softmax.argmax())
+    if softmax[chosen] <= 0:
+        raise SpecvizError("the draft model gives the drafted token no probability, which min(1, p/q) divides by")
+    return Replay(ArgmaxAsDrawn(torch.from_numpy(softmax)), stand.only(chosen))
+
+
+def _drawn(probs: Array, count: int, generator: np.random.Generator) -> Counts:
+    """`count` symbols by inverse transform, as `sampling.draw` takes one; a symbol of probability 0 never comes."""
+    cumulative = probs.cumsum()
+    found: Counts = np.searchsorted(cumulative, generator.random(count) * cumulative[-1], side="right")
+    return np.minimum(found, probs.nonzero()[0][-1])

@@ -1,0 +1,216 @@
+"""Drive a visitor's run and tell the browser about it: generators of JSON messages, each a small, numbered delta.
+
+No Gradio here. A driver ends as soon as somebody else claims the run (Pause, Step, Reset, a second Play, the tab closed)
+and never waits inside a step; what it waits for (a turn, a loading model, the chosen speed) lies between steps.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from specviz.core.plural import counted
+from specviz.core.settings import SpecvizError
+from specviz.decoding import baseline, engine
+from specviz.models.describe import describe
+from specviz.sessions.frames import frame, message, read_so_far, resting
+from specviz.sessions.outlook import stale
+from specviz.sessions.shelf import NotLoaded, Shelf, key_of
+from specviz.sessions.standins import Choice
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitor
+from specviz.sessions.waits import POLL_S, Told, Waits
+from specviz.views import wire
+
+if TYPE_CHECKING:
+    from specviz.core.records import StepRecord
+
+FRAME_S = 0.2
+"""At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
+SPEEDS: dict[str, float] = {
+    "1 step in 2 s": 0.5,
+    "1 step/s": 1,
+    "2 steps/s": 2,
+    "4 steps/s": 4,
+    "full speed": float("inf"),
+}
+THESE = "The run has these models already and goes on with them."
+ALONE_ALREADY = "The target alone is being measured already; Pause ends it."
+TAKEN = "Another window goes on with this run; Play begins a new one here."
+log = logging.getLogger("specviz")
+
+
+class Drivers:
+    """What drives runs: the shelf of models and the turns that visitors take."""
+
+    def __init__(self, shelf: Shelf, turns: Turns) -> None:
+        self.shelf = shelf
+        self.waits = Waits(shelf, turns)
+        self.workshop = self.waits.workshop
+
+    def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
+        """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
+        doing, run = "step" if limit != float("inf") else "play", visitor.run
+        same = run is not None and not run.stop and visitor.made_from == visitor.origin
+        if doing == "play" and same and visitor.at_it("play"):
+            return iter(())  # pressed twice: it plays what the controls say
+        # Step pressed again while a step is made is another step, not another driver
+        me = visitor.driver if doing == visitor.doing == "step" else visitor.claim(doing)
+        return self._hold(visitor, me, lambda me: self._steps(visitor, me, limit))
+
+    def measure(self, visitor: Visitor) -> Iterator[str]:
+        """The target alone on the run's prompt and settings, compared with the run so far."""
+        if visitor.at_it("measure"):
+            return iter([wire.pack(message(visitor, {"m": "note", "say": ALONE_ALREADY, "passes": True}))])
+        return self._hold(visitor, visitor.claim("measure"), lambda me: self._alone(visitor, me))
+
+    def load(self, visitor: Visitor) -> Iterator[str]:
+        """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""
+        pair, run = self.shelf.loaded(key_of(visitor)), visitor.run
+        if run and run.pair is pair and visitor.driven and not visitor.fetching:
+            return iter([wire.pack(message(visitor, {"m": "note", "say": THESE, "passes": True}))])
+        return self._hold(visitor, visitor.claim(), lambda me: self._load(visitor, me))
+
+    def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
+        pair = yield from self.waits.pair(visitor, me)
+        if pair is not None:
+            state = resting(visitor.run) if visitor.run else "ready"
+            yield frame(visitor, state=state, say="The models are ready.", pair=describe(pair))
+
+    def _hold(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Iterator[str]:
+        """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""
+        while not visitor.busy.acquire(timeout=POLL_S):  # whoever drove before us ends within a step
+            if visitor.driver != me:
+                return
+        visitor.holder = me
+        try:
+            with closing(self._told(visitor, me, work)) as messages:
+                for text in messages:
+                    # after a Reset what was under way is nothing on an empty page
+                    if visitor.emptied < me:
+                        yield text
+        finally:  # also when the tab is closed in the middle
+            visitor.busy.release()
+
+    def _told(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Told[None]:
+        try:
+            yield from work(me)
+            if visitor.taken > me:
+                yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
+        except NotLoaded as error:
+            state = "error" if error.crashed else "refused"
+            yield frame(visitor, state=state, say=str(error), back=self._way_back(visitor))
+        except SpecvizError as error:
+            yield frame(visitor, state="refused", say=str(error))
+        except Exception as error:  # shown to the visitor in a sentence and to the host in full
+            log.exception("driving a run failed")
+            fault = "a fault of this program, which its console names"
+            what = "too little memory" if isinstance(error, MemoryError) else fault
+            yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
+
+    def _steps(self, visitor: Visitor, me: int, limit: float) -> Iterator[str]:
+        pair = yield from self.waits.pair(visitor, me)
+        if pair is None:
+            return
+        if stale(visitor, pair):
+            prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
+            begun = yield from self.waits.turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
+            if begun is None or visitor.driver != me:  # reset or paused meanwhile: it is nobody's run
+                yield frame(visitor, state=resting(visitor.run) if visitor.run else "ready")
+                return
+            # on screen before its prompt is read, which may take long: what was there is not this run's
+            visitor.adopt(begun)
+            state, say, progress = "loading" if choice.wait else "playing", choice.say, choice.progress
+            if len(begun.prompt_ids) > engine.CHUNK:
+                state, say, progress = "loading", f"Reading the prompt: {read_so_far(begun)} …", 0.0
+            yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
+        run = visitor.run
+        assert run is not None
+        if not (yield from self.waits.read(visitor, me, run, "loading", "Reading the prompt:")):
+            if visitor.run is run:
+                yield frame(visitor, state="paused", say=f"{read_so_far(run)} of the prompt are read; Play goes on.")
+            return
+        sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
+        others = self.waits.others(visitor)
+        choice = Choice(visitor.settings())
+
+        def one() -> StepRecord | None:
+            nonlocal choice
+            # the controls are read when the turn comes: K, strategy, rule, temperature may change until then
+            choice = self.workshop.choice(visitor, pair)
+            return None if choice.wait else engine.step(run, choice.settings)
+
+        while made < limit and visitor.driver == me and not run.finished(visitor.settings()):
+            if pause := _until_due(visitor, last_step):
+                time.sleep(min(pause, POLL_S))
+                continue
+            yield from self.waits.price(visitor, me, run)
+            if visitor.driver != me:
+                continue
+            last_step = time.monotonic()
+            step = yield from self.waits.turn(visitor, me, one)
+            made += step is not None
+            run.others += (now := self.waits.others(visitor)) - others
+            others = now
+            if visitor.run is not run:
+                return
+            if choice.wait:
+                last_step = 0.0
+                if told != (told := f"{choice.say} {choice.progress}"):
+                    yield frame(visitor, state="loading", say=choice.say, progress=choice.progress)
+                time.sleep(POLL_S)
+            elif time.monotonic() - last_frame >= FRAME_S or _speed(visitor) < float("inf"):
+                last_frame, first, sent = time.monotonic(), sent, len(run.steps)
+                yield frame(visitor, first, state="playing", say=choice.say, progress=choice.progress)
+        if visitor.run is run:  # else it was reset: what is on screen is no longer ours
+            yield frame(visitor, sent, state=resting(run), text=run.text, say=choice.say)
+
+    def _alone(self, visitor: Visitor, me: int) -> Iterator[str]:
+        run = visitor.run
+        if run is None or not run.output_ids:
+            raise SpecvizError(
+                "Press Play or Step first: the target alone is measured on the run's own prompt and length."
+            )
+        settings = visitor.settings()
+        both = yield from self.waits.turn(visitor, me, lambda: baseline.alone(run, settings, engine.begin))
+        if both is None or not (
+            yield from self.waits.read(visitor, me, both[0], "measuring", "The target alone reads:")
+        ):
+            if visitor.run is run:
+                yield frame(visitor, state=resting(run), text=run.text)
+            return
+        single, settings = both
+        told, wanted, before = 0.0, settings.max_new_tokens, self.waits.others(visitor)
+        while visitor.driver == me and not single.finished(settings):
+            yield from self.waits.turn(visitor, me, lambda: engine.step(single, settings))
+            if time.monotonic() - told > 0.25:
+                told, done = time.monotonic(), len(single.output_ids)
+                say = f"Measuring the target alone: {done} of {counted(wanted, 'token')} …"
+                yield frame(visitor, state="measuring", say=say, progress=done / wanted)
+        if visitor.run is not run:
+            return
+        if single.output_ids:
+            single.others = self.waits.others(visitor) - before
+            run.baseline = yield from self.waits.turn(visitor, visitor.driver, lambda: baseline.compare(run, single))
+        if run.baseline is not None:
+            yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
+        if visitor.driver == me:
+            found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
+            yield frame(visitor, state=resting(run), text=run.text, say=found)
+
+    def _way_back(self, visitor: Visitor) -> str | None:
+        """Name of the pair that was loaded last, None if it is no longer here."""
+        pair = self.shelf.loaded(visitor.worked)
+        return " ← ".join(model.name for model in (pair.target, pair.draft) if model) if pair else None
+
+
+def _speed(visitor: Visitor) -> float:
+    return SPEEDS.get(str(visitor.values.get("speed")), float("inf"))
+
+
+def _until_due(visitor: Visitor, last_step: float) -> float:
+    """Seconds until the chosen speed allows the next step."""
+    return max(0.0, last_step + 1 / _speed(visitor) - time.monotonic()) if last_step else 0.0

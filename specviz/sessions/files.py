@@ -1,0 +1,194 @@
+"""Traces in and out of the page: the gallery's recordings, a run saved as a file, a file opened as a recording.
+
+Plain functions of one JSON value, called straight from the view's script. Whatever a file holds, the answer is a whole
+recording or one sentence. A saved run is exactly what `Trace.to_json` writes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import secrets
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from specviz.core.records import Fate, StepRecord
+from specviz.core.settings import SpecvizError
+from specviz.decoding.knobs import own_knobs
+from specviz.recordings import gallery
+from specviz.sessions.stops import write_stops
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitors
+from specviz.traces.trace import DAMAGED, MAX_TRACE_CHARS, Trace, TraceError
+from specviz.views import wire
+
+log = logging.getLogger("specviz")
+MOST_OPENED = 16
+"""Opened files that are kept for studies, whoever opened them, as long as their text is no longer than that of the
+longest file; the oldest goes first."""
+
+
+class Files:
+    """Bound to the visitors of one app and the turns they take. `opening`: a sentence beside the first recording."""
+
+    def __init__(self, visitors: Visitors, turns: Turns, opening: str = "") -> None:
+        self.visitors = visitors
+        self.turns = turns
+        self.opening = opening
+        self._opened: OrderedDict[str, tuple[Trace, int]] = OrderedDict()
+
+    def functions(self) -> list[Callable[..., Any]]:
+        """For `gr.HTML(server_functions=…)`, under these names."""
+
+        def recordings(asked: Any) -> list[dict[str, str]]:
+            return recordings_here()
+
+        def recording(asked: Any) -> str:
+            if name := _field(asked, "name"):
+                return recording_named(str(name))
+            return wire.pack(json.loads(recording_named(gallery.FIRST_RECORDING)) | {"opening": self.opening})
+
+        def opened(asked: Any) -> str:
+            return self.open(_field(asked, "text"))
+
+        def saved(asked: Any) -> dict[str, str]:
+            return self.save(asked)
+
+        return [recordings, recording, opened, saved]
+
+    def open(self, text: Any) -> str:
+        """A file's text as the page gets it, or a sentence that says what is wrong with it.
+
+        The trace is kept for a while, under an id that nobody can guess, so that it can be studied.
+        """
+        kept = secrets.token_urlsafe(12)
+        try:
+            trace, answer = read_text(text, kept)
+        except SpecvizError as error:
+            return wire.pack({"error": str(error)})
+        self._opened[kept] = trace, len(text)
+        while len(self._opened) > MOST_OPENED or (
+            len(self._opened) > 1 and sum(size for _, size in self._opened.values()) > MAX_TRACE_CHARS
+        ):
+            self._opened.popitem(last=False)
+        return answer
+
+    def kept(self, kept: str) -> Trace:
+        """A file that was opened a while ago. Raises TraceError where it is no longer here."""
+        if (found := self._opened.get(kept)) is None:
+            raise TraceError("This file was opened too long ago to be studied; open it again.")
+        return found[0]
+
+    def save(self, asked: Any) -> dict[str, str]:
+        """The text and a file name of run `r` so far, or of the recording `name`."""
+        try:
+            if name := _field(asked, "name"):
+                return {"json": gallery.read(str(name)).to_json(), "file": f"specviz-{name}.json"}
+            visitor = self.visitors.by_run(str(_field(asked, "r") or ""))
+            if visitor is None or visitor.run is None:
+                return {"error": "There is no run to save any more; press Play for a new one."}
+            # between two steps, so that text and steps belong together
+            trace = self.turns.submit(visitor.run.trace).result()
+            return {"json": trace.to_json(), "file": file_name(trace)}
+        except SpecvizError as error:
+            return {"error": str(error)}
+
+
+def recordings_here() -> list[dict[str, str]]:
+    """Name, title and one line of each recording that is there, then the same of each comparison.
+
+    `slow`: words before the title of a recording that is slower than the target alone. `kind`: "run" or "comparison".
+    A recording that cannot be read is listed without its speed-up; choosing it says what is wrong.
+    """
+    found = [
+        {"kind": "run", "name": name, "title": gallery.RECORDINGS[name].title} | _figures(name)
+        for name in gallery.present()
+    ]
+    here = ((name, gallery.COMPARISONS[name]) for name in gallery.comparisons_present())
+    return found + [{"kind": "comparison", "name": n, "title": c.title, "line": c.line, "slow": ""} for n, c in here]
+
+
+def _figures(name: str) -> dict[str, str]:
+    line = gallery.RECORDINGS[name].line
+    try:
+        speed_up, slow = gallery.recorded_speed_up(name), gallery.slow(name)
+    except TraceError as error:
+        log.warning("the recording %s cannot be read: %s", name, error)
+        return {"line": line, "slow": ""}
+    return {"line": line + (f" {speed_up:.2f}× the target alone." if speed_up else ""), "slow": slow}
+
+
+@cache
+def recording_named(name: str) -> str:
+    """A gallery recording as the page gets it, or a sentence."""
+    try:
+        trace, plan = gallery.read(name), gallery.RECORDINGS[name]
+        start = min(plan.start or first_telling(trace.steps), len(trace.steps))
+        return _answer(trace, name=name, title=plan.title, start=start)
+    except SpecvizError as error:
+        return wire.pack({"error": str(error)})
+
+
+def read_text(text: Any, kept: str) -> tuple[Trace, str]:
+    """A file's text as a trace, and as the page gets it. Raises TraceError, one sentence, for whatever else it holds."""
+    if not isinstance(text, str):
+        raise TraceError("This file is not text; choose a trace that was saved with Save run.")
+    try:
+        trace = Trace.from_json(text)
+        return trace, _answer(trace, kept=kept)
+    except SpecvizError:
+        raise
+    except Exception as error:  # values of a kind that no trace holds, wherever they turn up
+        log.info("a trace could not be shown: %s: %s", type(error).__name__, error)
+        raise TraceError(DAMAGED) from error
+
+
+def first_telling(steps: Sequence[StepRecord]) -> int:
+    """Number of the step to explain first, from 1: it has an accepted, a rejected and an untested token and a correction.
+
+    Where no step has all four: the first with a rejection, else the first whose draft was accepted whole, else 1.
+    """
+    fates = [Counter(token.fate for token in step.tokens) for step in steps]
+    wanted = (Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED)
+    rules: tuple[Callable[[StepRecord, Counter[Fate]], bool], ...] = (
+        lambda step, found: step.extra is not None and all(found[fate] for fate in wanted),
+        lambda step, found: found[Fate.REJECTED] > 0,
+        lambda step, found: found[Fate.ACCEPTED] == len(step.tokens) > 0,
+    )
+    for rule in rules:
+        for number, (step, found) in enumerate(zip(steps, fates, strict=True), start=1):
+            if rule(step, found):
+                return number
+    return 1
+
+
+def controls_of(trace: Trace) -> dict[str, Any]:
+    """Where the controls must stand to run live what the recording began with; the pair is left as it is.
+
+    Knobs of single strategies, draft lengths and rules that it does not name go back to their defaults.
+    """
+    if not trace.steps:
+        return {}
+    settings = trace.steps[0].settings.to_dict()
+    options = settings.pop("options")
+    stop = write_stops(settings.pop("stop"))
+    usual = {name: knob.default for name, knob in own_knobs().items()}
+    return {**usual, **settings, **options, "stop": stop, "prompt": trace.prompt}
+
+
+def file_name(trace: Trace) -> str:
+    """For example "specviz-what-is-photosynthesis.json"."""
+    words = re.sub(r"[^a-z0-9]+", "-", trace.prompt.lower())[:40].strip("-")
+    return f"specviz-{words or 'run'}.json"
+
+
+def _answer(trace: Trace, **more: Any) -> str:
+    # strict: a figure that is no number is an error here, not in the browser
+    return wire.pack({"recording": wire.recording(trace), "controls": controls_of(trace), **more})
+
+
+def _field(asked: Any, name: str) -> Any:
+    return asked.get(name) if isinstance(asked, dict) else None

@@ -1,0 +1,113 @@
+"""What drafting and verifying cost here: measured for the run on screen when asked, a pass a turn, with progress.
+
+No Gradio: a generator of sentences that ends in costs. A turn is one pass of the target or one draft, so nobody waits
+longer for it than for a step; Stop, another request and a closed tab end it within one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+from specviz.core.settings import MAX_K, SpecvizError
+from specviz.decoding import calibration
+from specviz.drafting import STRATEGIES, make_ready
+from specviz.metrics.pace import Pace, pace, with_costs
+from specviz.metrics.theory import DRAFT_FIRST
+from specviz.models.describe import describe
+from specviz.sessions.shelf import key_of
+
+if TYPE_CHECKING:
+    from specviz.core.records import Costs
+    from specviz.core.settings import RunSettings
+    from specviz.models.pair import Pair
+    from specviz.sessions.shelf import Shelf
+    from specviz.sessions.turns import Turns
+    from specviz.sessions.visitors import Visitor
+    from specviz.traces.trace import Trace
+
+SAME = ("target", "draft", "dtype", "draft_dtype", "device")
+"""What must agree between a trace and a pair for costs of the one to hold for the other."""
+NO_DRAFTS = f"Nothing was drafted in this run, so there is no strategy to measure. {DRAFT_FIRST}"
+
+
+class Measuring:
+    """Bound to the shelf and the turns of one app; remembers what it measured, by what ran where."""
+
+    def __init__(self, shelf: Shelf, turns: Turns) -> None:
+        self.shelf = shelf
+        self.turns = turns
+        self._here: dict[tuple[Any, ...], Costs] = {}
+
+    def known(self, trace: Trace, here: bool = False, strategy: str = "") -> Pace:
+        """What is known of the run: by its own steps, else by the costs frozen with it, else by those measured here.
+        `here`: by those measured here before all others. `strategy`: else the last that drafted."""
+        found, settings = pace(trace, strategy), _settings(trace, strategy)
+        if settings is None:
+            return found
+        frozen = trace.costs.get(calibration.kept_under(settings))
+        mine = self._here.get(_name(trace.pair, settings))
+        if mine and (here or not (found.known or frozen)):
+            return with_costs(
+                found, mine, _nodes(settings), "measured on this machine just now, apart from the run", MAX_K
+            )
+        if frozen and not found.known:
+            return with_costs(found, frozen, _nodes(settings), "measured when the run began, and kept with it", MAX_K)
+        return found
+
+    def measure(self, visitor: Visitor, trace: Trace, go_on: Callable[[], bool]) -> Generator[str, None, bool]:
+        """Sentences of progress; returns whether it was measured (False: `go_on` said no). Raises SpecvizError."""
+        settings = _settings(trace)
+        if settings is None:
+            raise SpecvizError(NO_DRAFTS)
+        pair = visitor.run.pair if visitor.run is not None and _same(trace.pair, visitor.run.pair) else None
+        if pair is None:
+            loading = self.shelf.again(key_of(visitor))
+            while not loading.done.wait(0.2):
+                if not go_on():
+                    return False
+                yield loading.say
+            pair = loading.arrived()
+        if not _same(trace.pair, pair):
+            names = " ← ".join(str(trace.pair.get(name)) for name in ("target", "draft") if trace.pair.get(name))
+            kind = " in ".join(str(trace.pair.get(name)) for name in ("device", "dtype"))
+            raise SpecvizError(
+                f"This run is of {names or 'an unknown pair'} ({kind}); choose that pair and number format under "
+                "Models to measure its costs here."
+            )
+        if settings.strategy not in STRATEGIES:
+            raise SpecvizError(f"This program has no strategy {settings.strategy!r}, so its costs cannot be measured.")
+        if reason := STRATEGIES[settings.strategy].fits(pair):
+            raise SpecvizError(f"The strategy {settings.strategy!r} cannot be measured: {reason}.")
+        yield "Measuring what drafting and verifying cost …"
+        make_ready(pair, settings.strategy)
+        slices = calibration.in_slices(pair, settings)
+        while go_on():
+            done = self.turns.submit(lambda: calibration.advance(slices)).result()
+            if not isinstance(done, float):
+                self._here[_name(trace.pair, settings)] = done
+                return True
+            yield f"Measuring what drafting and verifying cost: {done:.0%} …"
+        return False
+
+
+def _settings(trace: Trace, strategy: str = "") -> RunSettings | None:
+    """Those of the last step that drafted, with this strategy where one is named."""
+    # a file of another version may name a strategy that is unknown here
+    drafting = (s for s in reversed(trace.steps) if s.tokens and s.strategy in STRATEGIES)
+    drafted = (s.settings for s in drafting if strategy in ("", s.strategy))
+    return next(drafted, None)
+
+
+def _nodes(settings: RunSettings) -> Callable[[int], int]:
+    strategy = STRATEGIES.get(settings.strategy)
+    return lambda k: strategy.nodes(k, settings) if strategy else k
+
+
+def _name(pair: Any, settings: RunSettings) -> tuple[Any, ...]:
+    return (*(pair.get(name) for name in SAME), calibration.kept_under(settings))
+
+
+def _same(told: Any, pair: Pair) -> bool:
+    here = describe(pair)
+    return all(told.get(name) == here[name] for name in SAME)

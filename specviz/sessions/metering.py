@@ -1,0 +1,225 @@
+"""The losslessness meter: one place of the run on screen replayed, or whole runs of a toy pair counted.
+
+No Gradio here but what it is pulled by: generators of pieces of page. A replay needs no model and takes no turn; whole
+runs do, in turns shorter than a step of any real model. Whoever stops pulling ends either within one slice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from specviz.core.records import Fate, PlaceRecord, StepRecord
+from specviz.core.settings import Knob, RunSettings, SettingsError, SpecvizError
+from specviz.experiments.distribution_check import SETTINGS, STRATEGIES, WholeRuns, texts
+from specviz.experiments.position_replay import WRONG, Replay, replay_of
+from specviz.metrics.lossless import Chance, Reading, Stand, chance, stand, total_variation
+from specviz.models.toy import toy_pair
+from specviz.sessions.turns import Turns
+from specviz.traces.trace import Trace
+from specviz.verification import RULES, is_lossless
+from specviz.views import lossless as view
+from specviz.views.glyphs import shown
+from specviz.views.lossless import Panel
+
+FRAMES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+"""Numbers of replays after which the picture is drawn."""
+PACE_S = 0.25
+"""Between two of them, so that one can see them fall; nothing is held meanwhile."""
+TURN_S = 0.06
+NAMES = [*RULES, *WRONG]
+USUAL = ["speculative sampling", "token matching", "correction drawn from p"]
+SEED = Knob("seed", 1, 0, 2**31 - 1, 1, "Of the draws and coins of the replay.", whole=True)
+RUNS = Knob("runs", 600, 300, 2000, 100, "Short runs of each rule, each with a seed of its own.", whole=True)
+
+
+def kind(name: str) -> str:
+    """What a rule claims: a key of `views.study.BADGES`."""
+    return "wrong" if name in WRONG else "lossless" if is_lossless(name) else "lossy"
+
+
+def _panels(names: Sequence[str], settings: RunSettings) -> dict[str, Panel]:
+    """Empty ones in the order of `NAMES`, whatever was ticked first. Raises SettingsError."""
+    if not names:
+        raise SettingsError("Choose at least one rule.")
+    if unknown := [name for name in names if name not in NAMES]:
+        raise SettingsError(f"There is no rule named {unknown[0]!r}; choose one of: {', '.join(NAMES)}.")
+    return {name: Panel(name, kind(name), _says(name, settings)) for name in NAMES if name in names}
+
+
+def _says(name: str, settings: RunSettings) -> str:
+    if name in WRONG:
+        return WRONG[name]
+    knobs = RULES[name].knobs
+    stand = ", ".join(f"{knob.label} = {settings.options.get(n, knob.default):g}" for n, knob in knobs.items())
+    return RULES[name].help + (f" Here {stand}." if stand else "")
+
+
+# ------------------------------------------------------------------------------------------------------------ one place
+
+
+def telling(trace: Trace) -> tuple[int, int]:
+    """Step and place, from 1, where the classic mistake would show most: a correction drawn from p is off there by
+    ½ Σ |min(p, q) − β·p|, β = Σ min(p, q).
+
+    Raises SpecvizError where no step drafted anything.
+    """
+    found = [
+        (_off(place), -step.index, -number)
+        for step in trace.steps
+        for number, place in enumerate(step.places, start=1)
+        if place.overlap is not None
+    ]
+    if not found:
+        raise SpecvizError("Nothing was drafted in this run, so no rule had a say; choose one with K above 0.")
+    _, index, number = max(found)
+    return 1 - index, -number
+
+
+def _off(place: PlaceRecord) -> float:
+    both = [min(c.target_prob, c.draft_prob or 0.0) for c in place.candidates]
+    overlap = sum(both)
+    return sum(abs(m - overlap * c.target_prob) for m, c in zip(both, place.candidates, strict=True)) / 2
+
+
+def at(trace: Trace, step: float | None, place: float | None) -> tuple[StepRecord, PlaceRecord]:
+    """The record of that step and place, counted from 1. Raises SpecvizError, a sentence with what there is."""
+    steps = len(trace.steps)
+    if not steps:
+        raise SpecvizError("This run has no step yet; press Play or Step.")
+    number = int(Knob("step", 1, 1, steps, 1, "", whole=True).check(step))
+    record = trace.steps[number - 1]
+    if not record.places:
+        raise SpecvizError(f"Step {number} recorded no place; choose another.")
+    which = int(Knob(f"place of step {number}", 1, 1, len(record.places), 1, "", whole=True).check(place))
+    return record, record.places[which - 1]
+
+
+def about(trace: Trace, step: float | None, place: float | None) -> str:
+    """One sentence on the place: what was drafted after which words, and what both models gave it."""
+    record, where = at(trace, step, place)
+    before = "".join(shown(text) for text in _before(trace, record, where)[-6:])
+    tokens = [token for token in record.tokens if token.parent == where.node]
+    head = f"Step {record.index + 1}, place {record.places.index(where) + 1}, after “…{before}”: "
+    if not tokens:
+        return head + "nothing was drafted here, the target drew its token alone, and no rule had a say."
+    made = stand(record, where)
+    drafted = ", ".join(
+        f"“{shown(t.text)}” (q {t.draft_prob or 0:.3f}, p {made.target[s]:.3f}, {t.fate})"
+        for t, s in zip(tokens, made.siblings, strict=True)
+    )
+    how = {"chosen": "chosen, so that q is 1"}.get(made.drawn, "drawn" if len(tokens) == 1 else f"drawn {made.drawn}")
+    tails = f"{made.tails[0]:.3f} of the target and {made.tails[1]:.3f} of the draft lie outside the recorded tokens"
+    return f"{head}{drafted} {'was' if len(tokens) == 1 else 'were'} {how}; decided by {record.settings.rule}. {tails}."
+
+
+def _before(trace: Trace, record: StepRecord, place: PlaceRecord) -> list[str]:
+    """Texts of the prompt's and the output's tokens before a place."""
+    words = list(trace.prompt_texts)
+    for step in trace.steps[: record.index]:
+        words += [t.text for t in step.tokens if t.fate is Fate.ACCEPTED]
+        words += [step.extra.text] if step.extra else []
+    way, node = [], place.node
+    while node >= 0:
+        way.append(record.tokens[node].text)
+        node = record.tokens[node].parent
+    return words + way[::-1]
+
+
+def replayed(
+    trace: Trace,
+    step: float | None,
+    place: float | None,
+    names: Sequence[str],
+    seed: float | None,
+    frames: Sequence[int] = FRAMES,
+    pace_s: float = PACE_S,
+) -> Iterator[tuple[str, str]]:
+    """(what is going on, the picture so far) after each of `frames` replays. Raises SpecvizError."""
+    record, where = at(trace, step, place)
+    panels, made = _panels(names, record.settings), stand(record, where)
+    heading = f"Step {record.index + 1}, place {record.places.index(where) + 1}"
+    number = int(SEED.check(seed))
+    if made.certain is not None:
+        word = shown(made.texts[made.certain])
+        why = "At temperature 0" if record.settings.temperature == 0 else "Here"
+        say = f"{heading}: {why.lower()} the target is certain of “{word}”: every rule, right or wrong, writes it."
+        yield "", view.words(say)
+        return
+    running = {}
+    for name in panels:
+        try:
+            running[name] = replay_of(name, made, record.settings)
+        except SpecvizError as error:
+            panels[name] = replace(panels[name], note=str(error))
+    sources = {name: np.random.default_rng([number, NAMES.index(name)]) for name in running}
+    counts = {name: np.zeros(len(made.texts), dtype=np.int64) for name in running}
+    exact = {name: _apart(replay, made) for name, replay in running.items()}
+    done = 0
+    for frame in frames:
+        expected = chance(made.target, frame)
+        for name, replay in running.items():
+            counts[name] = counts[name] + replay.draws(frame - done, sources[name])
+            panels[name] = _read(panels[name], counts[name], made.target, expected, exact[name])
+        done = frame
+        say = f"Replayed {done:,} of {frames[-1]:,} times with seed {number}."
+        yield say, view.html(list(panels.values()), made.texts, heading, "replays", frames[-1])
+        if frame != frames[-1]:
+            time.sleep(pace_s)
+
+
+def _apart(replay: Replay, made: Stand) -> float | None:
+    outcome = replay.outcome()
+    return None if outcome is None else total_variation(outcome, made.target)
+
+
+def _read(panel: Panel, counts: np.ndarray, probs: np.ndarray, expected: Chance, exact: float | None = None) -> Panel:
+    return replace(panel, readings=(*panel.readings, Reading(counts, probs, expected)), exact=exact)
+
+
+# ----------------------------------------------------------------------------------------------------------- whole runs
+
+
+def counted(
+    turns: Turns, strategy: str, names: Sequence[str], runs: float | None, settings: RunSettings = SETTINGS
+) -> Iterator[tuple[str, str]]:
+    """(what is going on, the picture so far) while whole runs are made, the rules taking turns. Raises SpecvizError."""
+    rows = _panels(names, settings)
+    wanted = int(RUNS.check(runs))
+    if strategy not in STRATEGIES:
+        raise SettingsError(f"There is no strategy named {strategy!r} here; choose one of: {', '.join(STRATEGIES)}.")
+    yield "Making a pair of six words …", ""
+    toy_pair()  # before any turn: the library's files are read when a model is first made
+    settings = replace(settings, strategy=strategy)
+    checks = [turns.submit(partial(WholeRuns, name, settings)).result() for name in rows]
+    panels = list(rows.values())
+    outcomes, heading = texts(), _heading(strategy, len(checks[0].probs))
+    frames = [n for n in (100, 200, 300, 400, 600, 800, 1000, 1300, 1600) if n < wanted] + [wanted]
+    for frame in frames:
+        while slow := [check for check in checks if check.runs < frame]:
+            check = min(slow, key=lambda check: check.runs)
+            turns.submit(partial(_turn, check, frame)).result()
+        expected = chance(checks[0].probs, frame)
+        panels = [
+            _read(panel, check.counts.copy(), check.probs, expected)
+            for panel, check in zip(panels, checks, strict=True)
+        ]
+        yield f"{frame:,} of {wanted:,} runs of each rule.", view.html(panels, outcomes, heading, "runs", wanted)
+
+
+def _turn(check: WholeRuns, frame: int) -> None:
+    until = time.monotonic() + TURN_S
+    while check.runs < frame and time.monotonic() < until:
+        check.more(1)
+
+
+def _heading(strategy: str, outcomes: int) -> str:
+    return (
+        f"Drafted by {strategy}, K = {SETTINGS.k}, temperature {SETTINGS.temperature:g}: each run writes three words, and "
+        f"each of the {outcomes} texts is held against its exact probability, the product of the target's own. "
+        "“argmax judged as a draw” always drafts the likeliest."
+    )

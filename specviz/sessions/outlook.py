@@ -1,0 +1,53 @@
+"""What Play and Step will do with the run on screen, told before it happens: go on with it, or begin another.
+
+One rule: a run goes on while it is made from what the controls say and has not ended; a run that ended at its limit goes
+on when the limit is raised. All else begins a new run.
+
+Example: ``coming(visitor)`` is "The prompt has changed: Play and Step begin a new run; the run so far keeps its own."
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from specviz.core.settings import SettingsError
+
+if TYPE_CHECKING:
+    from specviz.models.pair import Pair
+    from specviz.sessions.visitors import Visitor
+
+MATTERS = ("prompt", "chat", "seed", "target", "draft", "dtype", "max_new_tokens")
+"""Controls that may change what comes next."""
+_WORDS = ("prompt", "chat template", "seed", "models", "models", "models")
+
+
+def stale(visitor: Visitor, pair: Pair) -> bool:
+    """Whether Play must begin anew: no run, an ended one, or another prompt, seed, template or pair than it has."""
+    run = visitor.run
+    return (
+        run is None or run.finished(visitor.settings()) or run.pair is not pair or visitor.made_from != visitor.origin
+    )
+
+
+def coming(visitor: Visitor) -> str:
+    """A sentence where it is not plain what Play and Step will do, else nothing."""
+    run = visitor.run
+    if run is None:
+        return ""
+    sides = zip(_WORDS, visitor.origin, visitor.made_from, strict=True)
+    if changed := list(dict.fromkeys(word for word, now, then in sides if now != then)):
+        *others, last = changed
+        what = f"{', '.join(others)} and {last}" if others else last
+        have = "have" if others or last == "models" else "has"
+        return f"The {what} {have} changed: Play and Step begin a new run; the run so far keeps its own."
+    if run.stop == "length" and _room(visitor):
+        return "The limit was raised: Play and Step go on with this run."
+    return ""
+
+
+def _room(visitor: Visitor) -> bool:
+    try:
+        settings = visitor.settings()
+    except SettingsError:  # told when a step is asked for
+        return False
+    return visitor.run is not None and visitor.run.limit(settings)[0] > 0

@@ -1,0 +1,137 @@
+"""The models on the shelf: loaded once per process, in the background, kept while somebody uses them.
+
+A pair that nobody's run uses is put away before another is loaded, so memory holds at most `LIMIT` unused pairs.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from specviz.core.settings import SpecvizError
+
+if TYPE_CHECKING:
+    from specviz.models.pair import Pair
+    from specviz.sessions.visitors import Visitor
+
+LIMIT = 2
+RETRY_S = 30
+BEGUN = "Loading the models …"
+FAULT = (
+    "Loading failed for a fault of this program or of the model's files, which the console names; choose other models."
+)
+log = logging.getLogger("specviz")
+
+Key = tuple[str, str, str]
+"""Target, draft, dtype as typed."""
+
+
+@dataclass(slots=True)
+class Loading:
+    """State of one pair. `progress` 0…1 or None where it cannot be told."""
+
+    state: Literal["loading", "ready", "error"] = "loading"
+    say: str = BEGUN
+    progress: float | None = None
+    pair: Pair | None = None
+    ended: float = 0.0
+    crashed: bool = False
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def arrived(self) -> Pair:
+        """The pair, once `done` is set. Raises NotLoaded where it could not be loaded."""
+        if self.pair is None:
+            raise NotLoaded(self.say, self.crashed)
+        return self.pair
+
+
+class NotLoaded(SpecvizError):
+    """The wanted pair could not be loaded. `crashed`: by a fault of the program, not of the wish."""
+
+    def __init__(self, say: str, crashed: bool) -> None:
+        super().__init__(say)
+        self.crashed = crashed
+
+
+class Shelf:
+    """Pairs by what was asked for."""
+
+    def __init__(self, load: Callable[..., Pair], in_use: Callable[[], list[Pair]] = list) -> None:
+        self._load = load
+        self._in_use = in_use
+        self._pairs: OrderedDict[Key, Loading] = OrderedDict()
+        self._lock = threading.Lock()
+        self._one_at_a_time = threading.Lock()
+
+    def ask(self, key: Key) -> Loading:
+        """State of this pair; starts loading it in the background on first sight, or again some time after an error."""
+        with self._lock:
+            entry = self._pairs.get(key)
+            if entry and entry.state == "error" and time.monotonic() - entry.ended > RETRY_S:
+                entry = None
+            if entry is None:
+                entry = self._pairs[key] = Loading()
+                threading.Thread(target=self._fill, args=(key, entry), name="load-pair", daemon=True).start()
+            self._pairs.move_to_end(key)
+            return entry
+
+    def loaded(self, key: Key) -> Pair | None:
+        """This pair if it is here; loads nothing."""
+        with self._lock:
+            entry = self._pairs.get(key)
+            return entry.pair if entry else None
+
+    def here(self) -> list[Pair]:
+        """All pairs in memory."""
+        with self._lock:
+            return [entry.pair for entry in self._pairs.values() if entry.pair]
+
+    def again(self, key: Key) -> Loading:
+        """As `ask`, but a failed pair is tried again at once: somebody pressed the button."""
+        with self._lock:
+            if (entry := self._pairs.get(key)) and entry.state == "error":
+                del self._pairs[key]
+        return self.ask(key)
+
+    def _fill(self, key: Key, entry: Loading) -> None:
+        def progress(fraction: float | None, sentence: str) -> None:
+            entry.progress, entry.say = fraction, sentence
+
+        if self._one_at_a_time.locked():
+            entry.say = "Other models are being loaded; these come next …"
+        with self._one_at_a_time:
+            entry.say = BEGUN
+            self._make_room(key)
+            target, draft, dtype = key
+            try:
+                entry.pair = self._load(target, draft or None, dtype=dtype or "auto", progress=progress)
+                entry.progress, entry.say, entry.state = 1.0, "Ready.", "ready"
+            except SpecvizError as error:
+                entry.say, entry.state = str(error), "error"
+            except Exception:  # a thread has nobody above it to tell: the page and the console are told
+                log.exception("loading %s failed", key)
+                entry.crashed = True
+                entry.say, entry.state = FAULT, "error"
+            finally:
+                entry.ended = time.monotonic()
+                entry.done.set()
+
+    def _make_room(self, coming: Key) -> None:
+        used = {id(pair) for pair in self._in_use()}
+        with self._lock:
+            idle = [k for k, e in self._pairs.items() if k != coming and e.pair and id(e.pair) not in used]
+            for key in idle[: max(0, len(idle) - (LIMIT - 1))]:
+                del self._pairs[key]
+        gc.collect()
+
+
+def key_of(visitor: Visitor) -> Key:
+    """Which pair this visitor asks for."""
+    target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
+    return target, draft, dtype

@@ -1,0 +1,227 @@
+"""Sweep strategies and K for a visitor: cell after cell, in turns with everybody, stopped and taken up again at will.
+
+No Gradio here but what it is pulled by: a generator of what is seen. A turn is one step of one lane. What is done is kept
+with the visitor, in memory, under what was measured: the same choices again run only what is missing, other choices keep
+the cells that still fit. Pictures are drawn between cells only, while nothing is being timed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from specviz.core.plural import counted
+from specviz.core.prompts import PRESETS
+from specviz.core.runtime import Clock
+from specviz.core.settings import SettingsError, SpecvizError
+from specviz.drafting import STRATEGIES
+from specviz.experiments import sweep
+from specviz.experiments.sweep import Cell, Outcome, Prompt
+from specviz.models.cached import CachedModel
+from specviz.sessions.comparing import sorted_by_fit
+from specviz.sessions.shelf import Shelf, key_of
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Swept, Visitor
+from specviz.views import sweep as view
+from specviz.views import wire
+from specviz.views.study import rule_named
+
+if TYPE_CHECKING:
+    from specviz.models.pair import LoadedModel, Pair
+
+OWN = "the prompt of the controls"
+FRAME_S = 1.0
+"""The line and the bar change this often."""
+DRAWING_S = 0.4
+"""After a cell the pictures are drawn anew; the next one begins when that is over."""
+MOST_KEPT = 600
+PACE_TEXT, PACE_PASSES = 24, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a visitor chose to sweep over; everything else is as the controls stand. `tokens` of each output."""
+
+    strategies: Sequence[str]
+    ks: Sequence[int]
+    temperatures: Sequence[float]
+    prompts: Sequence[str]
+    tokens: int
+
+
+class Seen(NamedTuple):
+    """What the page shows: line and bar (HTML), pictures and files (JSON), the table (HTML)."""
+
+    progress: str
+    pictures: str = ""
+    table: str = ""
+
+
+class Sweeping:
+    """What sweeps: the shelf of models and the turns that everybody takes."""
+
+    def __init__(self, shelf: Shelf, turns: Turns) -> None:
+        self.shelf = shelf
+        self.turns = turns
+        self._paces: WeakKeyDictionary[LoadedModel, float] = WeakKeyDictionary()
+
+    def plan(self, visitor: Visitor, choice: Choice) -> str:
+        """What this choice would take, in a sentence or two; with a time where the models are loaded."""
+        try:
+            cells = cells_of(visitor, choice)
+        except SpecvizError as error:
+            return str(error)
+        missing = [cell for cell in cells if cell.key not in visitor.swept.done]
+        pair = self.shelf.loaded(key_of(visitor))
+        return _plan(cells, missing, None if pair is None else self._seconds(pair, missing))
+
+    def sweep(self, visitor: Visitor, choice: Choice) -> Iterator[Seen]:
+        """What is to be seen, again and again, until all cells are done or somebody stops it."""
+        visitor.swept.claims += 1
+        me, seen = visitor.swept.claims, Seen("")
+        try:
+            for seen in self._sweep(visitor, choice, me):
+                yield seen
+        except SpecvizError as error:
+            yield seen._replace(progress=view.progress(0, 0, 0, str(error)))
+
+    def _sweep(self, visitor: Visitor, choice: Choice, me: int) -> Iterator[Seen]:
+        swept = visitor.swept
+        cells_of(visitor, choice)  # what is wrong with the choice is told before anything is loaded for it
+        loading = self.shelf.again(key_of(visitor))
+        while not loading.done.wait(0.2):
+            if swept.claims != me:
+                return (yield Seen(view.progress(0, 0, 0, "Stopped.")))
+            yield Seen(view.progress(0, 0, 0, loading.say))
+        pair = loading.arrived()
+        fits, refused = sorted_by_fit(pair, choice.strategies)
+        if not fits:
+            raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
+        cells = cells_of(visitor, replace(choice, strategies=fits))
+        missing = [cell for cell in cells if cell.key not in swept.done]
+        note = f" {refused}" if refused else ""
+        shown = drawn(swept, cells)
+        yield shown(_plan(cells, missing, self._seconds(pair, missing)) + note)
+        began = time.monotonic()
+        for at, cell in enumerate(missing):
+            if not STRATEGIES[cell.settings.strategy].ready(pair):
+                yield shown(f"Getting {cell.settings.strategy!r} ready …{note}")
+            both, told = sweep.begin(pair, cell), 0.0
+            while swept.claims == me and self.turns.submit(both.step).result() is not None:
+                if time.monotonic() - told >= FRAME_S:
+                    told = time.monotonic()
+                    left = (told - began) / at * (len(missing) - at - both.share) if at else None
+                    yield shown(f"{cell}{_about(left, ' · ', ' left')}{note}", both.share, cell)
+            if swept.claims != me:
+                left_over = counted(len(missing) - at, "missing cell")
+                yield shown(f"Stopped; press Sweep to go on with the {left_over}.{note}")
+                return
+            self.turns.submit(both.hold_against_alone).result()
+            keep(swept, cell, sweep.outcome(both))
+            shown = drawn(swept, cells)
+            if cell is not missing[-1]:
+                yield shown(f"{missing[at + 1]}{note}", 0.0, missing[at + 1])
+                time.sleep(DRAWING_S)
+        yield shown(f"all done.{note}")
+
+    def _seconds(self, pair: Pair, missing: Sequence[Cell]) -> float:
+        """How long these will take, taking each lane for as fast as the target alone."""
+        return 2 * sum(cell.settings.max_new_tokens for cell in missing) * self._pace(pair)
+
+    def _pace(self, pair: Pair) -> float:
+        """Seconds of one target pass over one place here: a handful of passes, a turn each, once a model."""
+        if pair.target not in self._paces:
+            reader, clock = CachedModel(pair.target), Clock({pair.target.device})
+            ids = [(7 * i + 3) % pair.target.vocab_size for i in range(min(PACE_TEXT, pair.target.context))]
+
+            def one(length: int) -> float:
+                clock.lap()
+                reader.logits(ids[:length])
+                return clock.lap()
+
+            lengths = range(max(1, len(ids) - PACE_PASSES), len(ids) + 1)
+            times = [self.turns.submit(partial(one, length)).result() for length in lengths]
+            # kept, so a busy moment must not decide: others on the machine only ever add time
+            self._paces[pair.target] = min(times[1:] or times)
+        return self._paces[pair.target]
+
+
+def cells_of(visitor: Visitor, choice: Choice) -> list[Cell]:
+    """The cells of a choice, or SettingsError with what is missing in it."""
+    for what, chosen in (
+        ("strategy", choice.strategies), ("K", choice.ks), ("temperature", choice.temperatures), ("prompt", choice.prompts)
+    ):  # fmt: skip
+        if not chosen:
+            raise SettingsError(f"Choose at least one {what} to sweep over.")
+    settings = replace(visitor.settings(), max_new_tokens=choice.tokens)
+    own = Prompt(OWN, str(visitor.values.get("prompt") or ""), settings.chat)
+    prompts = [own if n == OWN else Prompt(n, PRESETS[n].prompt, PRESETS[n].chat) for n in choice.prompts]
+    if not all(prompt.text for prompt in prompts):
+        raise SettingsError("Type a prompt first, or choose one of the examples to sweep over.")
+    strategies, ks = [n for n in STRATEGIES if n in choice.strategies], sorted(set(choice.ks))
+    temperatures = sorted(set(choice.temperatures))
+    return sweep.grid(prompts, settings, strategies, ks, temperatures, " · ".join(key_of(visitor)))
+
+
+def keep(swept: Swept, cell: Cell, outcome: Outcome) -> None:
+    """Put an outcome with the others; the oldest go where there are too many."""
+    swept.done[cell.key] = outcome
+    stores: tuple[dict[Any, Any], ...] = (swept.done, swept.rows)
+    for kept in stores:
+        while len(kept) > MOST_KEPT:
+            del kept[next(iter(kept))]
+
+
+def drawn(swept: Swept, cells: Sequence[Cell]) -> Any:
+    """``shown(line, share, cell)``: what is seen with the cells that are done by now; pictures and table are made once."""
+    found = sweep.table(cells, swept.done, swept.rows)
+    done = sum(cell.key in swept.done for cell in cells)
+    pictures, table = "", ""
+    if not found.empty:
+        data = {"pictures": view.pictures(found), "csv": view.csv(found), "jsonl": view.json_lines(found)}
+        pictures, table = wire.pack(data), view.html(found, _note(cells))
+
+    def shown(line: str, share: float = 0.0, cell: Cell | None = None) -> Seen:
+        number = done + 1 if cell is not None else done
+        bar = view.progress(number, len(cells), (done + share) / len(cells), line, going=cell is not None)
+        return Seen(bar, pictures, table)
+
+    return shown
+
+
+def _plan(cells: Sequence[Cell], missing: Sequence[Cell], seconds: float | None) -> str:
+    tokens = 2 * sum(cell.settings.max_new_tokens for cell in missing)
+    here = len(cells) - len(missing)
+    words = counted(len(cells), "cell") + (f", {here} of them done already" if here else "")
+    if not missing:
+        return f"{words}: nothing is left to run."
+    time_ = _about(seconds, ", ", " here")
+    return f"{words}: up to {tokens:,} tokens to write, half of them by the target alone{time_}."
+
+
+def _about(seconds: float | None, before: str, after: str) -> str:
+    if seconds is None:
+        return ""
+    words = f"about {max(1, round(seconds))} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+    return f"{before}{words}{after}"
+
+
+def _note(cells: Sequence[Cell]) -> str:
+    prompts = len({cell.prompt for cell in cells})
+    warmth = " and ".join(f"{t:g}" for t in sorted({cell.settings.temperature for cell in cells}))
+    settings = cells[0].settings
+    over = (
+        f"{prompts} prompts and their steps"
+        if prompts > 1
+        else "the steps of one prompt; another text may differ by more"
+    )
+    return (
+        f"Up to {counted(settings.max_new_tokens, 'token')} each, temperature {warmth}, rule "
+        f"{rule_named(settings.rule)}, seed {settings.seed}; "
+        "every cell took turns with the target alone. In brackets: denominators, and 95 % intervals by bootstrap over "
+        f"{over}."
+    )

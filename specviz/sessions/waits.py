@@ -1,0 +1,117 @@
+"""What the driver of a run waits for, telling the browser meanwhile: models, a prompt to be read, measured costs, its turn.
+
+Generators of messages, as in `drive.py`; each ends where somebody else has claimed the visitor's run meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, TypeVar
+
+from specviz.core.records import Costs
+from specviz.core.settings import NO_DRAFT
+from specviz.decoding import calibration, engine
+from specviz.drafting import LENGTHS
+from specviz.sessions.frames import frame, read_so_far
+from specviz.sessions.shelf import Shelf, key_of
+from specviz.sessions.standins import Workshop
+from specviz.sessions.turns import Turns
+from specviz.sessions.visitors import Visitor
+
+if TYPE_CHECKING:
+    from specviz.decoding.state import Run
+    from specviz.models.pair import Pair
+
+POLL_S = 0.05
+PATIENCE_S = 1.0
+T = TypeVar("T")
+Told = Generator[str, None, T]
+"""A part of a driver: yields messages, returns a T."""
+
+
+class Waits:
+    """The shelf of models, the turns that visitors take, and the workshop where drafts are made."""
+
+    def __init__(self, shelf: Shelf, turns: Turns) -> None:
+        self.shelf = shelf
+        self.turns = turns
+        self.workshop = Workshop()
+
+    def pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
+        """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""
+        wanted, told = self.shelf.again(key_of(visitor)), ""
+        visitor.fetching = True
+        try:
+            while not wanted.done.wait(POLL_S):
+                if visitor.driver != me:
+                    return None
+                if (now := f"{wanted.say} {wanted.progress}") != told:
+                    told = now
+                    yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
+        finally:
+            visitor.fetching = False
+        pair = wanted.arrived()
+        visitor.worked = key_of(visitor)
+        return pair
+
+    def read(self, visitor: Visitor, me: int, run: Run, state: str, what: str) -> Told[bool]:
+        """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim."""
+        shown = visitor.run
+        while not run.read:
+            if visitor.driver != me or (yield from self.turn(visitor, me, lambda: engine.read(run))) is None:
+                return False
+            if not run.read and visitor.run is shown:
+                share = run.places_read / len(run.prompt_ids)
+                yield frame(visitor, state=state, say=f"{what} {read_so_far(run)} …", progress=share)
+        return True
+
+    def price(self, visitor: Visitor, me: int, run: Run) -> Told[None]:
+        """Measure what drafting costs where the draft length asks for it and this run has no answer yet, said before."""
+        choice = self.workshop.choice(visitor, run.pair)
+        settings = choice.settings
+        if choice.wait or settings.draft_length not in LENGTHS or not LENGTHS[settings.draft_length].measures:
+            return
+        engine.check(run.pair, settings)
+        name = calibration.kept_under(settings)
+        if settings.k == 0 or settings.strategy == NO_DRAFT or name in run.costs:
+            return
+        if (found := calibration.known(run.pair, settings)) is None:
+            say = f"Measuring once what drafting with {settings.strategy!r} costs here …"
+            yield frame(visitor, state="loading", say=say)
+            slices = calibration.in_slices(run.pair, settings)
+            while found is None and visitor.driver == me:
+                done = yield from self.turn(visitor, me, lambda: calibration.advance(slices))
+                found = done if isinstance(done, Costs) else None
+                if found is None and visitor.run is run:
+                    yield frame(visitor, state="loading", say=say, progress=done)
+        if found is not None:
+            run.costs[name] = found
+
+    def turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
+        """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""
+
+        def counted() -> T:
+            visitor.turns += 1
+            return work()
+
+        future, began, told = self.turns.submit(counted), time.monotonic(), False
+        try:
+            while True:
+                try:
+                    return future.result(POLL_S)
+                except TimeoutError:
+                    if future.done():
+                        raise
+                if visitor.driver != me and future.cancel():
+                    return None
+                if not told and not future.running() and time.monotonic() - began > PATIENCE_S:
+                    told, ahead = True, self.turns.ahead(future)
+                    who = "another visitor" if ahead <= 1 else f"{ahead} other visitors"
+                    yield frame(visitor, state="waiting", say=f"Waiting for {who} to take a step …")
+        finally:
+            future.cancel()  # the tab was closed while we stood in the queue
+
+    def others(self, visitor: Visitor) -> int:
+        """How many turns have not been this visitor's: what happened between two calls disturbed what was timed."""
+        return self.turns.taken - visitor.turns

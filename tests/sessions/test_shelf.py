@@ -1,0 +1,79 @@
+"""Models are loaded once, in the background, and put away when nobody uses them."""
+
+import gc
+import threading
+import weakref
+
+from specviz.core.settings import SpecvizError
+from specviz.models.loading import load_pair
+from specviz.sessions.shelf import LIMIT, Shelf
+from tests import tiny
+
+
+def test_a_pair_is_loaded_once_however_many_ask():
+    calls, gate = [], threading.Event()
+
+    def load(target, draft, dtype, progress):
+        calls.append(target)
+        gate.wait(5)
+        return object()
+
+    shelf = Shelf(load)
+    entries = [shelf.ask(("a", "", "")) for _ in range(5)]
+    assert entries[0].state == "loading"
+    gate.set()
+    assert all(e.done.wait(5) and e is entries[0] for e in entries)
+    assert calls == ["a"] and entries[0].state == "ready"
+
+
+def test_an_error_is_one_sentence_and_pressing_again_tries_again():
+    tries = []
+
+    def load(target, draft, dtype, progress):
+        tries.append(target)
+        if len(tries) == 1:
+            raise SpecvizError("No network; connect and press Load again.")
+        return object()
+
+    shelf = Shelf(load)
+    entry = shelf.ask(("a", "", ""))
+    entry.done.wait(5)
+    assert (entry.state, entry.say) == ("error", "No network; connect and press Load again.")
+    assert shelf.ask(("a", "", "")) is entry
+    again = shelf.again(("a", "", ""))
+    again.done.wait(5)
+    assert again.state == "ready"
+
+
+def test_pairs_nobody_uses_make_room_and_used_ones_stay():
+    used = []
+    shelf = Shelf(lambda target, draft, dtype, progress: [target], lambda: used)
+    for name in "abcd":
+        entry = shelf.ask((name, "", ""))
+        entry.done.wait(5)
+        if name == "a":
+            used.append(entry.pair)
+    assert [key[0] for key in shelf._pairs] == ["a", "c", "d"]
+
+
+def test_switching_to_and_fro_keeps_few_models_in_memory(tmp_path):
+    folders = {}
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        folders[name] = (tiny.copy("ctx_t", tmp_path / name), tiny.copy("ctx_d", tmp_path / name))
+    alive, loads = weakref.WeakSet(), []
+
+    def load(target, draft, dtype, progress):
+        gc.collect()
+        assert len(alive) <= 2 * (LIMIT - 1), "a pair nobody uses is freed before the next is loaded"
+        pair = load_pair(*folders[target], dtype="float32")
+        alive.update((pair.target.model, pair.draft.model))
+        loads.append(target)
+        return pair
+
+    shelf = Shelf(load)
+    for name in "abababababcabc":
+        entry = shelf.ask((name, "", ""))
+        entry.done.wait(20)
+        assert entry.state == "ready", entry.say
+    assert loads == ["a", "b", "c", "a", "b", "c"]
