@@ -13,10 +13,12 @@ ROOT = Path(__file__).resolve().parents[1]
 MAP = ROOT / "docs" / "MAP.md"
 INTRO = """# Map
 
-Written by `python docs/make_map.py` from the first sentence of each file. How the folders depend on each other:
+Written by `python docs/make_map.py` from the first sentence of each file. No folder needs one to its
+right:
 
 ```
-settings · coins · records → sampling → models → drafting → verification → engine ⇒ trace → metrics → views → ui
+core → traces → models → verification → drafting → metrics → decoding → experiments → recordings → views → distill
+     → sessions → ui → commands
 ```
 
 A run is a trace, and everything on screen is a view of a trace. The engine turns target, drafter, settings and random

@@ -134,10 +134,7 @@ def _run(args: argparse.Namespace) -> None:
     prompt: str | list[Any] = args.prompt
     if args.prompt_ids is not None:
         prompt = [number_of(part.strip()) for part in args.prompt_ids.split(",") if part.strip()]
-    from specviz.decoding import (
-        baseline,
-        engine,
-    )
+    from specviz.decoding import baseline, engine  # noqa: PLC0415
 
     engine.check_names(settings)  # before models are loaded for it
     if args.json:
@@ -227,10 +224,7 @@ def _models(args: argparse.Namespace) -> None:
 
 
 def _record(args: argparse.Namespace) -> None:
-    from specviz.recordings import (
-        gallery,
-        studio,
-    )
+    from specviz.recordings import gallery, studio  # noqa: PLC0415
 
     known = [*gallery.RECORDINGS, *gallery.COMPARISONS]
     if unknown := sorted(set(args.only) - set(known)):

@@ -32,6 +32,7 @@ def main() -> None:
     """Print one line an example, then the median and the worst speed-up of each lane."""
     parser = argparse.ArgumentParser(description="Measure the first live run on all examples.")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each example; their median counts")
+    parser.add_argument("--examples", type=int, default=len(PRESETS), help="only the first so many")
     parser.add_argument("--tokens", type=int, default=FIRST_SETTINGS.max_new_tokens)
     parser.add_argument("--temperature", type=float, default=FIRST_SETTINGS.temperature)
     parser.add_argument("--beside", action="append", default=[], metavar="STRATEGY,K,DRAFT_LENGTH")
@@ -40,7 +41,7 @@ def main() -> None:
     lanes = {named(base): base} | {lane: other(base, lane) for lane in args.beside}
     pair = prepared(lanes)
     gains: dict[str, list[float]] = {name: [] for name in lanes}
-    for example, preset in PRESETS.items():
+    for example, preset in list(PRESETS.items())[: args.examples]:
         rounds = [measured(pair, preset, lanes, seed) for seed in range(1, args.rounds + 1)]
         parts = []
         for name in lanes:

@@ -42,13 +42,15 @@ SMALL = {
     "python -m specviz distill --out drafts --scale gpu": "--out {room}/gpu --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz.models.table_maker": "--out {room}/table.safetensors",
     "python docs/make_map.py": "",
-    "python -m tests.bench_first_play": "--rounds 1 --tokens 4",
+    "python -m tests.bench_first_play": "--rounds 1 --tokens 4 --examples 1",
     "python -m tests.bench_page": "--rounds 1 --tokens 8",
     "python -m pytest": "--collect-only -n 0 tests/core/test_coins.py",
 }
 """Beginning of a command → what is added to it. The longest that fits counts."""
 SERVERS = ("python app.py", "python app.py --mcp")
 """Commands that do not end by themselves: run until their page answers."""
+BESIDE_OTHERS = {"OMP_NUM_THREADS": "1"}
+"""For processes of their own: with a thread for each core they would wait for the tests beside them at every pass."""
 OWN_PROCESS = ("python -m tests.", "python -m pytest", "python docs/")
 
 
@@ -149,7 +151,7 @@ def test_a_command_runs_to_its_end(command, default_pair, room, monkeypatch):
         line = line.replace(blank, value)
     words = shlex.split(line)
     if line.startswith(OWN_PROCESS):
-        environment = {name: value for name, value in os.environ.items() if name != "SPECVIZ_OFFLINE"}
+        environment = {name: value for name, value in os.environ.items() if name != "SPECVIZ_OFFLINE"} | BESIDE_OTHERS
         subprocess.run([sys.executable, *words[1:]], cwd=ROOT, env=environment, check=True, timeout=300)
         return
     monkeypatch.chdir(ROOT)
@@ -176,7 +178,7 @@ def test_a_server_starts_and_answers(command, tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {name: value for name, value in os.environ.items() if name != "SPECVIZ_OFFLINE"}
+    environment = {name: value for name, value in os.environ.items() if name != "SPECVIZ_OFFLINE"} | BESIDE_OTHERS
     environment["GRADIO_SERVER_PORT"] = str(port)
     log = tmp_path / "app.log"
     with open(log, "w", encoding="utf-8") as stream:

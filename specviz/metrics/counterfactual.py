@@ -2,8 +2,8 @@
 
 At temperature 0 with a lossless rule the output is the target's own, whatever drafted it. So where a step of K tokens
 begins, the drafter sees a prefix of that output, and goes on seeing one until its first wrong guess, which is refused.
-What it would guess at each place of the output (`specviz.experiments.draft_predictions`: one pass) therefore decides every run of greedy
-chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one refused,
+What it would guess at each position of the output (`experiments.draft_predictions`: one pass) therefore decides every run
+of greedy chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one refused,
 then (room for one more) one accepted and a bonus: 2 passes.
 
 Exact as far as the arithmetic is (float32; in bfloat16 near-ties may fall otherwise in another pass, which is why guesses

@@ -9,9 +9,9 @@ Example: ``PAIRS["SmolLM2 135M ← small draft"].targets`` are two sources of th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+from specviz.core.assets import ASSETS
+
 BUNDLED = ASSETS / "models"
 """Models that come with the code."""
 

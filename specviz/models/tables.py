@@ -22,13 +22,14 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
+from specviz.core.assets import ASSETS
 from specviz.models.folders import ModelError
 from specviz.models.where import cache_folder
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel
 
-FOLDERS = [Path(__file__).resolve().parents[2] / "assets" / "tables"]
+FOLDERS = [ASSETS / "tables"]
 """Where tables are looked for, beside the cache folder."""
 
 

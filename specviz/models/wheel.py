@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -175,6 +176,14 @@ def _seal(folder: Path, source: ModelSource) -> None:
 
 
 def _sha256(path: Path) -> str:
+    # every visit of the page asks which models are here, and hashing 270 MB takes 0.3 s: a file is read again only
+    # after it was changed
+    stat = path.stat()
+    return _digest(path, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, inode: int, size: int, changed_ns: int) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -14,13 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from specviz.core.assets import ASSETS
 from specviz.core.prompts import FIRST, PRESETS
 from specviz.core.settings import RunSettings
 from specviz.experiments.compared import Compared
 from specviz.metrics.summary import summary
 from specviz.traces.trace import Trace, TraceError
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 TRACES = ASSETS / "traces"
 COMPARED = ASSETS / "comparisons"
 SLOW = "When it does not pay"

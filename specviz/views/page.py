@@ -15,12 +15,12 @@ from typing import Any
 
 import plotly
 
+from specviz.core.assets import ASSETS
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
 from specviz.views.markup import Html, joined, sheet
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 PLOTLY = Path(plotly.__file__).parent / "package_data"
 """The folder of plotly.min.js, which the server must offer; `assets/plotting.js` fetches it."""
 SCRIPTS = (

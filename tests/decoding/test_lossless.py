@@ -25,10 +25,17 @@ START = 3
 FILTERS = {"plain": {}, "top-k and top-p": {"top_k": 5, "top_p": 0.8}, "temperature 2": {"temperature": 2.0}}
 DRAFTING = [(s, r) for s in STRATEGIES if s != "none" for r in RULES if RULES[r].lossless]
 MOST = "top-k and top-p"
-"""The filters whose case goes through most code: it always runs, for every strategy and rule."""
+"""The filters whose case goes through most code."""
 # one that draws, one that chooses, one that branches: the whole product, nightly
 WHOLE = ("sampling", "greedy", "sampled tree")
-CASES: list[object] = [(s, r, 2, MOST) for s, r in DRAFTING]
+COPIES = ("early exit", "8-bit copy", "4-bit copy")
+"""They draft with the code of `sampling`, on another model."""
+CASES: list[object] = [
+    (s, r, 2, MOST)
+    if (r == "speculative sampling" and s not in COPIES) or s in WHOLE
+    else pytest.param(s, r, 2, MOST, marks=pytest.mark.slow)
+    for s, r in DRAFTING
+]
 CASES += [
     pytest.param(s, r, k, f, marks=pytest.mark.slow)
     for s, r in DRAFTING

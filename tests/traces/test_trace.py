@@ -3,10 +3,10 @@
 import dataclasses
 import json
 import re
-from pathlib import Path
 
 import pytest
 
+from specviz.core.assets import ASSETS
 from specviz.core.records import BaselineRecord, Costs, Difference
 from specviz.core.settings import MAX_NEW_TOKENS, RunSettings
 from specviz.decoding import engine
@@ -161,7 +161,7 @@ def test_a_run_too_long_to_be_saved_whole_is_saved_with_fewer_probabilities(pair
 
 
 def test_the_page_reads_what_may_be_written():
-    page = (Path(__file__).parents[1] / "assets" / "runs.js").read_text(encoding="utf-8")
+    page = (ASSETS / "runs.js").read_text(encoding="utf-8")
     most = int(re.search(r"MOST_BYTES = ([\d_]+)", page)[1])
     assert most == MAX_TRACE_CHARS > 1.2 * MOST_WRITTEN
     # at K = 4 and temperature 1 a token takes about 3.1 kB, with its share of the candidates

@@ -1,0 +1,1 @@
+"""A run as one frozen object: saved, read, checked."""
