@@ -1,0 +1,63 @@
+"""All text that people read, from one catalogue per language: ``say("counts.tokens", n=3)`` is "3 tokens".
+
+A catalogue is `assets/words/LANGUAGE.json`: sections of names, each with a sentence or with plural forms. Fields stand in
+braces and are filled with plain text. Python and the page's scripts read the same file. A new language is one new file.
+Figures are formatted by the caller, alike in all languages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+from specviz.core.assets import ASSETS
+
+FOLDER = ASSETS / "words"
+DEFAULT = "en"
+_LANGUAGE: ContextVar[str] = ContextVar("language", default=DEFAULT)
+
+Entry = str | Mapping[str, str]
+"""A sentence, or its forms: "one" for n = 1, "other" for every other n."""
+
+
+def languages() -> list[str]:
+    """Codes of all catalogues, the default first."""
+    return sorted((path.stem for path in FOLDER.glob("*.json")), key=lambda code: (code != DEFAULT, code))
+
+
+@cache
+def catalogue(language: str = DEFAULT) -> Mapping[str, Mapping[str, Entry]]:
+    """Section → name → entry. Raises KeyError for a language without a file."""
+    if language not in languages():
+        raise KeyError(language)
+    return json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
+
+
+def language() -> str:
+    """The code of the language that `say` speaks here and now."""
+    return _LANGUAGE.get()
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Let `say` speak that language inside the block; an unknown code means the default."""
+    token = _LANGUAGE.set(code if code in languages() else DEFAULT)
+    try:
+        yield
+    finally:
+        _LANGUAGE.reset(token)
+
+
+def say(key: str, /, **fields: object) -> str:
+    """The entry named "section.name" with its fields filled in; `n` chooses the plural form.
+
+    Raises KeyError for an unknown key or a missing field: both are mistakes in the code.
+    """
+    section, name = key.split(".", 1)
+    entry = catalogue(_LANGUAGE.get())[section][name]
+    if not isinstance(entry, str):
+        entry = entry["one" if fields["n"] == 1 else "other"]
+    return entry.format_map(fields)
