@@ -145,10 +145,7 @@ def _run(args: argparse.Namespace) -> None:
     while not run.finished(settings):
         print(_line(engine.step(run, settings)), flush=True)
     if args.baseline:
-        single, alone = baseline.alone(run, settings)
-        while not single.finished(alone):
-            engine.step(single, alone)
-        run.baseline = baseline.compare(run, single)
+        run.baseline = baseline.measure(run, settings)
     trace = run.trace()
     if args.json:
         write_text(args.json, trace.to_json(), "the trace")

@@ -43,8 +43,7 @@ def test_the_default_pair_is_fetched_and_keeps_its_promise_in_float32(online):
     assert pair.target.cache_mode == pair.draft.cache_mode == "rollback"
     settings = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=24, chat=True)
     run = engine.start(pair, "What is photosynthesis?", settings)
-    while not run.finished(settings):
-        engine.step(run, settings)
+    engine.finish(run, settings)
     ids = torch.tensor([run.prompt_ids])
     plain = pair.target.model.generate(
         ids,
@@ -54,10 +53,7 @@ def test_the_default_pair_is_fetched_and_keeps_its_promise_in_float32(online):
         eos_token_id=list(pair.target.eos_ids),
     )
     assert run.output_ids == plain[0, ids.shape[1] :].tolist()
-    single, alone = baseline.alone(run, settings)
-    while not single.finished(alone):
-        engine.step(single, alone)
-    assert baseline.compare(run, single).identical
+    assert baseline.measure(run, settings).identical
     counts = count(run.steps)
     assert counts.accepted > 0 and counts.steps < 24  # the draft is of use
 

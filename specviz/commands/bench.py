@@ -148,8 +148,7 @@ def _against_transformers(
 def _specviz(pair: Pair, ids: list[int], settings: RunSettings) -> dict[str, float]:
     run = engine.start(pair, ids, settings)
     began = time.perf_counter()
-    while not run.finished(settings):
-        engine.step(run, settings)
+    engine.finish(run, settings)
     wall = time.perf_counter() - began  # recording is in it, as it is when somebody watches
     counts = count(run.steps)
     decoding = sum(step.step_s for step in run.steps)

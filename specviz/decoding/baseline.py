@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from specviz.core.records import BaselineRecord, Difference, StepRecord
 from specviz.core.sampling import penalise
 from specviz.core.settings import NO_DRAFT, RunSettings
-from specviz.decoding.engine import start
+from specviz.decoding.engine import finish, start
 from specviz.decoding.state import Run
 from specviz.verification import lossy
 
@@ -34,6 +34,16 @@ def alone(
     length = len(run.output_ids) or settings.max_new_tokens
     settings = replace(settings, strategy=NO_DRAFT, k=0, draft_length="fixed", seed=run.seed, max_new_tokens=length)
     return start(run.pair, run.prompt_ids, settings), settings
+
+
+def measure(run: Run, settings: RunSettings) -> BaselineRecord:
+    """The target alone on the run's prompt, as long as `run` is so far, compared with it. `run` is unchanged.
+
+    To measure it in pieces between other work: `alone`, `engine.advance` until that returns False, `compare`.
+    """
+    single, settings = alone(run, settings)
+    finish(single, settings)
+    return compare(run, single)
 
 
 def compare(run: Run, single: Run) -> BaselineRecord:

@@ -170,6 +170,24 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     return made
 
 
+def advance(run: Run, settings: RunSettings) -> bool:
+    """One piece of work: the next `CHUNK` positions of the prompt, or one step. Whether there is more to do.
+
+    Raises what `step` does.
+    """
+    if not run.read:
+        read(run)
+    elif not run.finished(settings):
+        step(run, settings)
+    return not run.read or not run.finished(settings)
+
+
+def finish(run: Run, settings: RunSettings) -> None:
+    """Read what is left of the prompt, then step until the run ends. Raises what `step` does."""
+    while advance(run, settings):
+        pass
+
+
 def _choose_k(run: Run, settings: RunSettings) -> tuple[int, int]:
     """K as the draft length chooses it, and how much of it there is room for: all that is drafted could be emitted."""
     run.drafter(settings.strategy).adopt(settings)
@@ -258,9 +276,8 @@ def run(
 ) -> Trace:
     """Run to the end and return the trace. `settings.k` = 0 is the target alone. `costs`: see `start`."""
     settings = settings or RunSettings()
-    state = start(pair, prompt, settings, costs)
-    while not state.finished(settings):
-        step(state, settings)
+    state = begin(pair, prompt, settings, costs)
+    finish(state, settings)
     return state.trace()
 
 
@@ -270,4 +287,4 @@ def _token_id(value: object, size: int) -> int:
     return value
 
 
-__all__ = ["Run", "begin", "check", "read", "run", "start", "step", "steps"]
+__all__ = ["Run", "advance", "begin", "check", "finish", "read", "run", "start", "step", "steps"]

@@ -76,8 +76,7 @@ class WholeRuns:
                 run.judge = FromTheTarget()
             if self.rule == ARGMAX:
                 run.drafters["greedy"] = _drafter(run.readers)
-            while not run.finished(settings):
-                engine.step(run, settings)
+            engine.finish(run, settings)
             self.counts[np.ravel_multi_index(run.output_ids, (size,) * LENGTH)] += 1
         self.runs += runs
 

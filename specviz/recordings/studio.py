@@ -5,6 +5,7 @@ Example: ``make(pair, "copy", folder)`` writes copy.json and returns the trace.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,8 +56,7 @@ def make(pair: Pair, name: str, folder: Path = TRACES) -> Trace:
     single, alone = baseline.alone(run, plan.first)
     while not run.finished(settings := plan.settings(len(run.steps))):
         engine.step(run, settings)
-        while len(single.output_ids) < len(run.output_ids) and not single.finished(alone):
-            engine.step(single, alone)
+        engine.finish(single, replace(alone, max_new_tokens=len(run.output_ids)))
     run.baseline = baseline.compare(run, single)
     text = run.trace().to_json()
     trace = Trace.from_json(text)

@@ -7,6 +7,7 @@ because each thread that calls torch keeps a team of helper threads of its own; 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -15,9 +16,10 @@ T = TypeVar("T")
 
 
 class Turns:
-    """A queue of steps. `taken`: turns that were begun so far, whoever's."""
+    """A queue of steps, for any number of threads. `taken`: turns that were begun so far, whoever's."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="decode")
         self._open: list[Future[object]] = []
         self.taken = 0
@@ -29,11 +31,13 @@ class Turns:
             self.taken += 1  # in the one thread of the pool
             return work()
 
-        future = self._pool.submit(counted)
-        self._open = [f for f in self._open if not f.done()] + [future]  # type: ignore[list-item]
+        with self._lock:  # so that the list has the order of the queue, and nobody's entry is lost
+            future = self._pool.submit(counted)
+            self._open = [f for f in self._open if not f.done()] + [future]  # type: ignore[list-item]
         return future
 
     def ahead(self, future: Future[T]) -> int:
         """How many turns come before this one."""
-        waiting = [f for f in self._open if not f.done()]
+        with self._lock:
+            waiting = [f for f in self._open if not f.done()]
         return waiting.index(future) if future in waiting else 0  # type: ignore[arg-type]

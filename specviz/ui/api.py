@@ -131,7 +131,6 @@ class Endpoints:
             await self._finish(run, settings)
             if asked["measure_alone"]:
                 single, alone = await self._turn(lambda: baseline.alone(run, settings, engine.begin))
-                await self._read(single)
                 await self._finish(single, alone)
                 run.baseline = await self._turn(lambda: baseline.compare(run, single))
             trace = run.trace()
@@ -182,8 +181,8 @@ class Endpoints:
             pass
 
     async def _finish(self, run: Run, settings: RunSettings) -> None:
-        while not run.finished(settings):
-            await self._turn(lambda: engine.step(run, settings))
+        while await self._turn(lambda: engine.advance(run, settings)):
+            pass
 
 
 def _arguments(endpoint: Callable[..., Any]) -> Signature:

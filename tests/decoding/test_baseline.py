@@ -15,11 +15,9 @@ GREEDY = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=30)
 
 def both(pair, settings):
     run = engine.start(pair, [1, 2, 3], settings)
-    while not run.finished(settings):
-        engine.step(run, settings)
+    engine.finish(run, settings)
     single, alone = baseline.alone(run, settings)
-    while not single.finished(alone):
-        engine.step(single, alone)
+    engine.finish(single, alone)
     return run, single
 
 
@@ -27,6 +25,13 @@ def test_at_temperature_0_in_float32_the_outputs_are_identical(pair):
     record = baseline.compare(*both(pair("ctx_t", "ctx_d"), GREEDY))
     assert record.identical is True and record.compared == 30 and record.difference is None
     assert len(record.step_s) == 30 and record.tokens_per_s > 0
+
+
+def test_one_call_measures_what_the_pieces_of_it_do(pair):
+    run, single = both(pair("ctx_t", "ctx_d"), GREEDY)
+    steps, record = len(run.steps), baseline.measure(run, GREEDY)
+    assert replace(record, step_s=()) == replace(baseline.compare(run, single), step_s=())
+    assert len(run.steps) == steps and run.baseline is None
 
 
 def test_above_temperature_0_nothing_is_compared(pair):

@@ -403,8 +403,7 @@ def test_a_stop_string_set_in_mid_run_does_not_reach_back(pair):
     for _ in range(3):
         engine.step(run, settings)
     late = replace(settings, stop=("w3",))
-    while not run.finished(late):
-        engine.step(run, late)
+    engine.finish(run, late)
     assert run.stop == "stop string" and len(run.output_ids) == 12 + 3
     assert run.text.split()[-1] == "w2" and run.text.count("w3") == 1
 
@@ -567,11 +566,22 @@ def test_a_bad_setting_in_mid_run_keeps_the_run(pair):
     assert len(run.steps) == 2
 
 
+def test_a_run_is_advanced_by_pieces_of_its_prompt_and_then_by_steps(pair, monkeypatch):
+    monkeypatch.setattr(engine, "CHUNK", 2)
+    settings = replace(GREEDY, strategy="greedy", max_new_tokens=12)
+    run, seen = engine.begin(pair("ctx_t", "ctx_d"), PROMPT * 3, settings), []
+    while engine.advance(run, settings):
+        seen.append((run.read, len(run.steps)))
+    pieces = sum(not read for read, _ in seen)
+    assert pieces > 1 and seen[pieces:] == [(True, made) for made in range(len(run.steps))]
+    assert run.output_ids == list(engine.run(run.pair, PROMPT * 3, settings).output_ids)
+    assert not engine.advance(run, settings) and len(run.steps) == len(seen) - pieces
+
+
 def test_a_run_ended_by_length_goes_on_when_the_limit_is_raised(pair):
     short = replace(GREEDY, strategy="none", max_new_tokens=2)
     run = engine.start(pair("cycle12"), [0], short)
-    while not run.finished(short):
-        engine.step(run, short)
+    engine.finish(run, short)
     assert run.stop == "length"
     with pytest.raises(SpecvizError, match="ended"):
         engine.step(run, short)

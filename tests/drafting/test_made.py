@@ -131,8 +131,7 @@ def test_an_exit_beyond_the_last_but_one_layer_is_refused_and_nothing_is_lost(pa
     with pytest.raises(SettingsError, match=sentence):
         engine.step(run, bad)
     assert run.output_ids == before and len(run.steps) == 1
-    while not run.finished(EXIT):
-        engine.step(run, EXIT)
+    engine.finish(run, EXIT)
     assert run.output_ids == tiny.generate(tiny.folder("ctx_t"), PROMPT, 40)
     # another strategy's run may carry the number along
     assert engine.start(both, PROMPT, replace(bad, strategy="prompt lookup"))
@@ -171,8 +170,7 @@ def test_after_a_run_that_failed_half_way_the_target_has_all_its_layers(pair, mo
     assert depth(both.target.model) == 4 == both.target.model.config.num_hidden_layers
     alone = engine.run(both, PROMPT, replace(EXIT, strategy="none"))
     assert list(alone.output_ids) == tiny.generate(tiny.folder("ctx_t"), PROMPT, 40)
-    while not run.finished(EXIT):
-        engine.step(run, EXIT)
+    engine.finish(run, EXIT)
     assert run.output_ids == list(alone.output_ids)
 
 

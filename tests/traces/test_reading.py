@@ -24,12 +24,8 @@ def data():
     run = engine.start(
         tiny_pair("target12", "draft12"), [1, 2], settings, {"beam search": Costs(0.1, ((1, 1.0), (4, 1.5)))}
     )
-    while not run.finished(settings):
-        engine.step(run, settings)
-    single, alone = baseline.alone(run, settings)
-    while not single.finished(alone):
-        engine.step(single, alone)
-    run.baseline = baseline.compare(run, single)
+    engine.finish(run, settings)
+    run.baseline = baseline.measure(run, settings)
     found = json.loads(run.trace().to_json())
     # what an honest run of so small a pair has none of
     found["baseline"].update(identical=False, output_ids=[*found["baseline"]["output_ids"][:-1], 12])
