@@ -19,7 +19,8 @@ from specviz.experiments.compare import Comparison, lanes_of
 from specviz.experiments.compared import ALONE, Compared
 from specviz.metrics.comparison import table
 from specviz.recordings import gallery
-from specviz.sessions.shelf import Shelf, key_of
+from specviz.sessions.job import Claim
+from specviz.sessions.shelf import Shelf, until_loaded
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
 from specviz.views import comparison, wire
@@ -57,37 +58,34 @@ class Comparing:
         self.shelf = shelf
         self.turns = turns
 
-    def compare(self, visitor: Visitor, strategies: Sequence[str]) -> Iterator[Seen]:
-        """What is to be seen, again and again. Errors are told as what is going on."""
-        visitor.comparing += 1
-        me, seen = visitor.comparing, Seen("")
+    def compare(self, claim: Claim, visitor: Visitor, strategies: Sequence[str]) -> Iterator[Seen]:
+        """What is to be seen, again and again, while `claim` is current. Errors are told as what is going on."""
+        seen = Seen("")
         try:
-            for seen in self._compare(visitor, strategies, me):
+            for seen in self._compare(claim, visitor, strategies):
                 yield seen
         except SpecvizError as error:
             yield seen._replace(say=str(error))
 
-    def _compare(self, visitor: Visitor, strategies: Sequence[str], me: int) -> Iterator[Seen]:
-        settings, prompt = visitor.settings(), str(visitor.values.get("prompt") or "")
+    def _compare(self, claim: Claim, visitor: Visitor, strategies: Sequence[str]) -> Iterator[Seen]:
+        settings, prompt = visitor.controls.settings(), visitor.controls.prompt
         if not strategies:
             raise SettingsError("Choose at least one strategy to compare with the target alone.")
-        loading = self.shelf.again(key_of(visitor))
-        while not loading.done.wait(0.2):
-            if visitor.comparing != me:
-                return (yield Seen("Stopped."))
-            yield Seen(loading.say)
-        pair = loading.arrived()
+        pair = yield from until_loaded(
+            self.shelf.again(visitor.controls.models), lambda: claim.is_current, lambda coming: Seen(coming.say)
+        )
+        if pair is None:
+            return (yield Seen("Stopped."))
         fits, refused = sorted_by_fit(pair, strategies)
         if not fits:
             raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
         lanes = lanes_of(settings, fits)
-        both: Comparison | None = None
         for name in fits:
             if not STRATEGIES[name].ready(pair):
                 yield Seen(f"Getting {name!r} ready …")
         both = Comparison(pair, prompt, lanes)
         told, how, before, own = 0.0, _words(settings), self.turns.taken, 0
-        while visitor.comparing == me:
+        while claim.is_current:
             made, own = self.turns.submit(both.step).result(), own + 1
             if made is None:
                 break

@@ -17,12 +17,14 @@ from specviz.core.settings import SpecvizError
 from specviz.decoding import baseline, engine
 from specviz.models.describe import describe
 from specviz.sessions.frames import frame, message, read_so_far, resting
+from specviz.sessions.job import Claim
 from specviz.sessions.outlook import stale
-from specviz.sessions.shelf import NotLoaded, Shelf, key_of
+from specviz.sessions.run_job import POLL_S
+from specviz.sessions.shelf import NotLoaded, Shelf
 from specviz.sessions.standins import Choice
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
-from specviz.sessions.waits import POLL_S, Told, Waits
+from specviz.sessions.waits import Told, Waits
 from specviz.views import wire
 
 if TYPE_CHECKING:
@@ -53,52 +55,46 @@ class Drivers:
 
     def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
         """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
-        doing, run = "step" if limit != float("inf") else "play", visitor.run
-        same = run is not None and not run.stop and visitor.made_from == visitor.origin
-        if doing == "play" and same and visitor.at_it("play"):
+        purpose, run = "step" if limit != float("inf") else "play", visitor.run
+        same = run is not None and not run.stop and visitor.shown.made_from == visitor.controls.origin
+        if purpose == "play" and same and visitor.driver.is_doing("play"):
             return iter(())  # pressed twice: it plays what the controls say
         # Step pressed again while a step is made is another step, not another driver
-        me = visitor.driver if doing == visitor.doing == "step" else visitor.claim(doing)
-        return self._hold(visitor, me, lambda me: self._steps(visitor, me, limit))
+        claim = visitor.driver.claim(purpose, share=purpose == "step")
+        return self._hold(visitor, claim, lambda claim: self._steps(visitor, claim, limit))
 
     def measure(self, visitor: Visitor) -> Iterator[str]:
         """The target alone on the run's prompt and settings, compared with the run so far."""
-        if visitor.at_it("measure"):
+        if visitor.driver.is_doing("measure"):
             return iter([wire.pack(message(visitor, {"m": "note", "say": ALONE_ALREADY, "passes": True}))])
-        return self._hold(visitor, visitor.claim("measure"), lambda me: self._alone(visitor, me))
+        return self._hold(visitor, visitor.driver.claim("measure"), lambda claim: self._alone(visitor, claim))
 
     def load(self, visitor: Visitor) -> Iterator[str]:
         """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""
-        pair, run = self.shelf.loaded(key_of(visitor)), visitor.run
-        if run and run.pair is pair and visitor.driven and not visitor.fetching:
+        pair, run = self.shelf.loaded(visitor.controls.models), visitor.run
+        if run and run.pair is pair and visitor.driver.is_driven and not visitor.driver.is_fetching:
             return iter([wire.pack(message(visitor, {"m": "note", "say": THESE, "passes": True}))])
-        return self._hold(visitor, visitor.claim(), lambda me: self._load(visitor, me))
+        return self._hold(visitor, visitor.driver.claim("load"), lambda claim: self._load(visitor, claim))
 
-    def _load(self, visitor: Visitor, me: int) -> Iterator[str]:
-        pair = yield from self.waits.pair(visitor, me)
+    def _load(self, visitor: Visitor, claim: Claim) -> Iterator[str]:
+        pair = yield from self.waits.pair(visitor, claim)
         if pair is not None:
             state = resting(visitor.run) if visitor.run else "ready"
             yield frame(visitor, state=state, say="The models are ready.", pair=describe(pair))
 
-    def _hold(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Iterator[str]:
+    def _hold(self, visitor: Visitor, claim: Claim, work: Callable[[Claim], Iterator[str]]) -> Iterator[str]:
         """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""
-        while not visitor.busy.acquire(timeout=POLL_S):  # whoever drove before us ends within a step
-            if visitor.driver != me:
-                return
-        visitor.holder = me
-        try:
-            with closing(self._told(visitor, me, work)) as messages:
-                for text in messages:
-                    # after a Reset what was under way is nothing on an empty page
-                    if visitor.emptied < me:
-                        yield text
-        finally:  # also when the tab is closed in the middle
-            visitor.busy.release()
+        # closed in the middle, too, when the tab is
+        with visitor.driver.hold(claim) as held, closing(self._told(visitor, claim, work)) as messages:
+            for text in messages if held else ():
+                # after a Reset what was under way is nothing on an empty page
+                if not visitor.driver.was_emptied(claim):
+                    yield text
 
-    def _told(self, visitor: Visitor, me: int, work: Callable[[int], Iterator[str]]) -> Told[None]:
+    def _told(self, visitor: Visitor, claim: Claim, work: Callable[[Claim], Iterator[str]]) -> Told[None]:
         try:
-            yield from work(me)
-            if visitor.taken > me:
+            yield from work(claim)
+            if visitor.driver.was_handed_over(claim):
                 yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
         except NotLoaded as error:
             state = "error" if error.crashed else "refused"
@@ -111,14 +107,14 @@ class Drivers:
             what = "too little memory" if isinstance(error, MemoryError) else fault
             yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
 
-    def _steps(self, visitor: Visitor, me: int, limit: float) -> Iterator[str]:
-        pair = yield from self.waits.pair(visitor, me)
+    def _steps(self, visitor: Visitor, claim: Claim, limit: float) -> Iterator[str]:
+        pair = yield from self.waits.pair(visitor, claim)
         if pair is None:
             return
         if stale(visitor, pair):
-            prompt, choice = str(visitor.values.get("prompt") or ""), self.workshop.choice(visitor, pair)
-            begun = yield from self.waits.turn(visitor, me, lambda: engine.begin(pair, prompt, choice.settings))
-            if begun is None or visitor.driver != me:  # reset or paused meanwhile: it is nobody's run
+            prompt, choice = visitor.controls.prompt, self.workshop.choice(visitor, pair)
+            begun = yield from self.waits.turn(visitor, claim, lambda: engine.begin(pair, prompt, choice.settings))
+            if begun is None or not claim.is_current:  # reset or paused meanwhile: it is nobody's run
                 yield frame(visitor, state=resting(visitor.run) if visitor.run else "ready")
                 return
             # on screen before its prompt is read, which may take long: what was there is not this run's
@@ -129,13 +125,13 @@ class Drivers:
             yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
         run = visitor.run
         assert run is not None
-        if not (yield from self.waits.read(visitor, me, run, "loading", "Reading the prompt:")):
+        if not (yield from self.waits.read(visitor, claim, run, "loading", "Reading the prompt:")):
             if visitor.run is run:
                 yield frame(visitor, state="paused", say=f"{read_so_far(run)} of the prompt are read; Play goes on.")
             return
         sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
         others = self.waits.others(visitor)
-        choice = Choice(visitor.settings())
+        choice = Choice(visitor.controls.settings())
 
         def one() -> StepRecord | None:
             nonlocal choice
@@ -143,15 +139,15 @@ class Drivers:
             choice = self.workshop.choice(visitor, pair)
             return None if choice.wait else engine.step(run, choice.settings)
 
-        while made < limit and visitor.driver == me and not run.finished(visitor.settings()):
+        while made < limit and claim.is_current and not run.finished(visitor.controls.settings()):
             if pause := _until_due(visitor, last_step):
                 time.sleep(min(pause, POLL_S))
                 continue
-            yield from self.waits.price(visitor, me, run)
-            if visitor.driver != me:
+            yield from self.waits.price(visitor, claim, run)
+            if not claim.is_current:
                 continue
             last_step = time.monotonic()
-            step = yield from self.waits.turn(visitor, me, one)
+            step = yield from self.waits.turn(visitor, claim, one)
             made += step is not None
             run.others += (now := self.waits.others(visitor)) - others
             others = now
@@ -168,24 +164,24 @@ class Drivers:
         if visitor.run is run:  # else it was reset: what is on screen is no longer ours
             yield frame(visitor, sent, state=resting(run), text=run.text, say=choice.say)
 
-    def _alone(self, visitor: Visitor, me: int) -> Iterator[str]:
+    def _alone(self, visitor: Visitor, claim: Claim) -> Iterator[str]:
         run = visitor.run
         if run is None or not run.output_ids:
             raise SpecvizError(
                 "Press Play or Step first: the target alone is measured on the run's own prompt and length."
             )
-        settings = visitor.settings()
-        both = yield from self.waits.turn(visitor, me, lambda: baseline.alone(run, settings, engine.begin))
+        settings = visitor.controls.settings()
+        both = yield from self.waits.turn(visitor, claim, lambda: baseline.alone(run, settings, engine.begin))
         if both is None or not (
-            yield from self.waits.read(visitor, me, both[0], "measuring", "The target alone reads:")
+            yield from self.waits.read(visitor, claim, both[0], "measuring", "The target alone reads:")
         ):
             if visitor.run is run:
                 yield frame(visitor, state=resting(run), text=run.text)
             return
         single, settings = both
         told, wanted, before = 0.0, settings.max_new_tokens, self.waits.others(visitor)
-        while visitor.driver == me and not single.finished(settings):
-            yield from self.waits.turn(visitor, me, lambda: engine.step(single, settings))
+        while claim.is_current and not single.finished(settings):
+            yield from self.waits.turn(visitor, claim, lambda: engine.step(single, settings))
             if time.monotonic() - told > 0.25:
                 told, done = time.monotonic(), len(single.output_ids)
                 say = f"Measuring the target alone: {done} of {counted(wanted, 'token')} …"
@@ -194,21 +190,21 @@ class Drivers:
             return
         if single.output_ids:
             single.others = self.waits.others(visitor) - before
-            run.baseline = yield from self.waits.turn(visitor, visitor.driver, lambda: baseline.compare(run, single))
+            run.baseline = yield from self.waits.turn(visitor, None, lambda: baseline.compare(run, single))
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
-        if visitor.driver == me:
+        if claim.is_current:
             found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
             yield frame(visitor, state=resting(run), text=run.text, say=found)
 
     def _way_back(self, visitor: Visitor) -> str | None:
         """Name of the pair that was loaded last, None if it is no longer here."""
-        pair = self.shelf.loaded(visitor.worked)
+        pair = self.shelf.loaded(visitor.driver.loaded)
         return " ← ".join(model.name for model in (pair.target, pair.draft) if model) if pair else None
 
 
 def _speed(visitor: Visitor) -> float:
-    return SPEEDS.get(str(visitor.values.get("speed")), float("inf"))
+    return SPEEDS.get(str(visitor.controls.values.get("speed")), float("inf"))
 
 
 def _until_due(visitor: Visitor, last_step: float) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def message(visitor: Visitor, content: dict[str, Any]) -> dict[str, Any]:
     """`content` with the number of the message and the id of the run."""
-    return {"seq": visitor.next_seq(), "r": visitor.run_id or None, **content}
+    return {"seq": visitor.next_seq(), "r": visitor.shown.id or None, **content}
 
 
 def frame(visitor: Visitor, first: int | None = None, state: str = "paused", head: bool = False, **more: Any) -> str:
@@ -35,7 +35,7 @@ def state_of(
     if head:
         texts = tuple(run.pair.target.codec.show(i) for i in run.prompt_ids)
         content["head"] = wire.head(
-            run_id=visitor.run_id,
+            run_id=visitor.shown.id,
             prompt=run.prompt,
             prompt_ids=run.prompt_ids,
             prompt_texts=texts,

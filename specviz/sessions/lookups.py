@@ -50,9 +50,9 @@ class Lookups:
         if visitor is None or visitor.run is None or not isinstance(first, int) or first < 0:
             return {"gone": True}
         run = visitor.run
-        state = "playing" if visitor.driven and not asked.get("back") else resting(run)
+        state = "playing" if visitor.driver.is_driven and not asked.get("back") else resting(run)
         content = state_of(visitor, first, state, most=MOST_STEPS, head=first == 0) | {
-            "r": visitor.run_id,
+            "r": visitor.shown.id,
             "n": len(run.steps),
         }
         if run.baseline is not None:

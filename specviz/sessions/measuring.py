@@ -15,12 +15,13 @@ from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.pace import Pace, pace, with_costs
 from specviz.metrics.theory import DRAFT_FIRST
 from specviz.models.describe import describe
-from specviz.sessions.shelf import key_of
+from specviz.sessions.shelf import until_loaded
 
 if TYPE_CHECKING:
     from specviz.core.records import Costs
     from specviz.core.settings import RunSettings
     from specviz.models.pair import Pair
+    from specviz.sessions.job import Claim
     from specviz.sessions.shelf import Shelf
     from specviz.sessions.turns import Turns
     from specviz.sessions.visitors import Visitor
@@ -55,19 +56,18 @@ class Measuring:
             return with_costs(found, frozen, _nodes(settings), "measured when the run began, and kept with it", MAX_K)
         return found
 
-    def measure(self, visitor: Visitor, trace: Trace, go_on: Callable[[], bool]) -> Generator[str, None, bool]:
-        """Sentences of progress; returns whether it was measured (False: `go_on` said no). Raises SpecvizError."""
+    def measure(self, claim: Claim, visitor: Visitor, trace: Trace) -> Generator[str, None, bool]:
+        """Sentences of progress; returns whether it was measured (False: `claim` ended). Raises SpecvizError."""
         settings = _settings(trace)
         if settings is None:
             raise SpecvizError(NO_DRAFTS)
         pair = visitor.run.pair if visitor.run is not None and _same(trace.pair, visitor.run.pair) else None
         if pair is None:
-            loading = self.shelf.again(key_of(visitor))
-            while not loading.done.wait(0.2):
-                if not go_on():
-                    return False
-                yield loading.say
-            pair = loading.arrived()
+            pair = yield from until_loaded(
+                self.shelf.again(visitor.controls.models), lambda: claim.is_current, lambda coming: coming.say
+            )
+        if pair is None:
+            return False
         if not _same(trace.pair, pair):
             names = " ← ".join(str(trace.pair.get(name)) for name in ("target", "draft") if trace.pair.get(name))
             kind = " in ".join(str(trace.pair.get(name)) for name in ("device", "dtype"))
@@ -82,7 +82,7 @@ class Measuring:
         yield "Measuring what drafting and verifying cost …"
         make_ready(pair, settings.strategy)
         slices = calibration.in_slices(pair, settings)
-        while go_on():
+        while claim.is_current:
             done = self.turns.submit(lambda: calibration.advance(slices)).result()
             if not isinstance(done, float):
                 self._here[_name(trace.pair, settings)] = done

@@ -1,7 +1,7 @@
 """The losslessness meter: one place of the run on screen replayed, or whole runs of a toy pair counted.
 
 No Gradio here but what it is pulled by: generators of pieces of page. A replay needs no model and takes no turn; whole
-runs do, in turns shorter than a step of any real model. Whoever stops pulling ends either within one slice.
+runs do, in turns shorter than a step of any real model. Stop ends either within one slice.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from specviz.experiments.distribution_check import SETTINGS, STRATEGIES, WholeRu
 from specviz.experiments.position_replay import WRONG, Replay, replay_of
 from specviz.metrics.lossless import Chance, Reading, Stand, chance, stand, total_variation
 from specviz.models.toy import toy_pair
+from specviz.sessions.job import Claim
 from specviz.sessions.turns import Turns
 from specviz.traces.trace import Trace
 from specviz.verification import RULES, is_lossless
@@ -131,6 +132,7 @@ def _before(trace: Trace, record: StepRecord, place: PlaceRecord) -> list[str]:
 
 
 def replayed(
+    claim: Claim,
     trace: Trace,
     step: float | None,
     place: float | None,
@@ -139,7 +141,7 @@ def replayed(
     frames: Sequence[int] = FRAMES,
     pace_s: float = PACE_S,
 ) -> Iterator[tuple[str, str]]:
-    """(what is going on, the picture so far) after each of `frames` replays. Raises SpecvizError."""
+    """(what is going on, the picture so far) after each of `frames` replays, while `claim` is current. Raises SpecvizError."""
     record, where = at(trace, step, place)
     panels, made = _panels(names, record.settings), stand(record, where)
     heading = f"Step {record.index + 1}, place {record.places.index(where) + 1}"
@@ -163,6 +165,8 @@ def replayed(
     for frame in frames:
         expected = chance(made.target, frame)
         for name, replay in running.items():
+            if not claim.is_current:
+                return
             counts[name] = counts[name] + replay.draws(frame - done, sources[name])
             panels[name] = _read(panels[name], counts[name], made.target, expected, exact[name])
         done = frame
@@ -185,9 +189,17 @@ def _read(panel: Panel, counts: np.ndarray, probs: np.ndarray, expected: Chance,
 
 
 def counted(
-    turns: Turns, strategy: str, names: Sequence[str], runs: float | None, settings: RunSettings = SETTINGS
+    claim: Claim,
+    turns: Turns,
+    strategy: str,
+    names: Sequence[str],
+    runs: float | None,
+    settings: RunSettings = SETTINGS,
 ) -> Iterator[tuple[str, str]]:
-    """(what is going on, the picture so far) while whole runs are made, the rules taking turns. Raises SpecvizError."""
+    """(what is going on, the picture so far) while whole runs are made, the rules taking turns, and `claim` is current.
+
+    Raises SpecvizError.
+    """
     rows = _panels(names, settings)
     wanted = int(RUNS.check(runs))
     if strategy not in STRATEGIES:
@@ -201,6 +213,8 @@ def counted(
     frames = [n for n in (100, 200, 300, 400, 600, 800, 1000, 1300, 1600) if n < wanted] + [wanted]
     for frame in frames:
         while slow := [check for check in checks if check.runs < frame]:
+            if not claim.is_current:
+                return
             check = min(slow, key=lambda check: check.runs)
             turns.submit(partial(_turn, check, frame)).result()
         expected = chance(checks[0].probs, frame)

@@ -25,7 +25,10 @@ def stale(visitor: Visitor, pair: Pair) -> bool:
     """Whether Play must begin anew: no run, an ended one, or another prompt, seed, template or pair than it has."""
     run = visitor.run
     return (
-        run is None or run.finished(visitor.settings()) or run.pair is not pair or visitor.made_from != visitor.origin
+        run is None
+        or run.finished(visitor.controls.settings())
+        or run.pair is not pair
+        or visitor.shown.made_from != visitor.controls.origin
     )
 
 
@@ -34,7 +37,7 @@ def coming(visitor: Visitor) -> str:
     run = visitor.run
     if run is None:
         return ""
-    sides = zip(_WORDS, visitor.origin, visitor.made_from, strict=True)
+    sides = zip(_WORDS, visitor.controls.origin, visitor.shown.made_from, strict=True)
     if changed := list(dict.fromkeys(word for word, now, then in sides if now != then)):
         *others, last = changed
         what = f"{', '.join(others)} and {last}" if others else last
@@ -47,7 +50,7 @@ def coming(visitor: Visitor) -> str:
 
 def _room(visitor: Visitor) -> bool:
     try:
-        settings = visitor.settings()
+        settings = visitor.controls.settings()
     except SettingsError:  # told when a step is asked for
         return False
     return visitor.run is not None and visitor.run.limit(settings)[0] > 0

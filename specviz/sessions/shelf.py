@@ -10,39 +10,64 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from specviz.core.settings import SpecvizError
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
-    from specviz.sessions.visitors import Visitor
 
 LIMIT = 2
 RETRY_S = 30
+POLL_S = 0.05
+STALLED_S = 15 * 60
+"""Whoever waits for a pair gives up when its loading has reported nothing for so long; the loading itself goes on."""
 BEGUN = "Loading the models …"
 FAULT = (
     "Loading failed for a fault of this program or of the model's files, which the console names; choose other models."
 )
+STALLED = (
+    f"Loading the models made no progress for {STALLED_S // 60} minutes; check the network and the console, "
+    "then try again."
+)
 log = logging.getLogger("specviz")
 
+Said = TypeVar("Said")
 Key = tuple[str, str, str]
 """Target, draft, dtype as typed."""
 
 
 @dataclass(slots=True)
 class Loading:
-    """State of one pair. `progress` 0…1 or None where it cannot be told."""
+    """State of one pair. `progress` 0…1 or None where it cannot be told. `reported`: when it was, on the clock of
+    `time.monotonic`; None while other models come first."""
 
     state: Literal["loading", "ready", "error"] = "loading"
     say: str = BEGUN
     progress: float | None = None
+    reported: float | None = None
     pair: Pair | None = None
     ended: float = 0.0
     crashed: bool = False
     done: threading.Event = field(default_factory=threading.Event)
+
+    def report(self, progress: float | None, say: str) -> None:
+        """Write down how far it is."""
+        self.progress, self.say, self.reported = progress, say, time.monotonic()
+
+    def looks(self) -> Iterator[bool]:
+        """Whether there is news, at each look until `done` is set; the caller pauses for `POLL_S` between two looks.
+
+        Raises NotLoaded after `STALLED_S` without a report.
+        """
+        told = None
+        while not self.done.is_set():
+            if self.reported is not None and time.monotonic() - self.reported > STALLED_S:
+                raise NotLoaded(STALLED, crashed=False)
+            before, told = told, (self.say, self.progress)
+            yield told != before
 
     def arrived(self) -> Pair:
         """The pair, once `done` is set. Raises NotLoaded where it could not be loaded."""
@@ -100,17 +125,14 @@ class Shelf:
         return self.ask(key)
 
     def _fill(self, key: Key, entry: Loading) -> None:
-        def progress(fraction: float | None, sentence: str) -> None:
-            entry.progress, entry.say = fraction, sentence
-
         if self._one_at_a_time.locked():
             entry.say = "Other models are being loaded; these come next …"
         with self._one_at_a_time:
-            entry.say = BEGUN
+            entry.report(None, BEGUN)
             self._make_room(key)
             target, draft, dtype = key
             try:
-                entry.pair = self._load(target, draft or None, dtype=dtype or "auto", progress=progress)
+                entry.pair = self._load(target, draft or None, dtype=dtype or "auto", progress=entry.report)
                 entry.progress, entry.say, entry.state = 1.0, "Ready.", "ready"
             except SpecvizError as error:
                 entry.say, entry.state = str(error), "error"
@@ -131,7 +153,17 @@ class Shelf:
         gc.collect()
 
 
-def key_of(visitor: Visitor) -> Key:
-    """Which pair this visitor asks for."""
-    target, draft, dtype = (str(visitor.values.get(name) or "").strip() for name in ("target", "draft", "dtype"))
-    return target, draft, dtype
+def until_loaded(
+    loading: Loading, go_on: Callable[[], bool], say: Callable[[Loading], Said]
+) -> Generator[Said, None, Pair | None]:
+    """Wait for a pair, giving what `say` makes of its state whenever there is news; None as soon as `go_on` says no.
+
+    Raises NotLoaded where it cannot be loaded, and where nothing was reported for `STALLED_S`.
+    """
+    for news in loading.looks():
+        if not go_on():
+            return None
+        if news:
+            yield say(loading)
+        loading.done.wait(POLL_S)
+    return loading.arrived()

@@ -74,12 +74,9 @@ class Workshop:
         threading.Thread(target=wait, name="prepare-first", daemon=True).start()
 
     def _make(self, pair: Pair, strategy: str, entry: Loading) -> None:
-        def progress(fraction: float | None, sentence: str) -> None:
-            entry.progress, entry.say = fraction, sentence
-
         with self._one_at_a_time:
             try:
-                STRATEGIES[strategy].prepare(pair, progress)
+                STRATEGIES[strategy].prepare(pair, entry.report)
                 entry.progress, entry.state = 1.0, "ready"
             except SpecvizError as error:
                 entry.say, entry.state = str(error), "error"
@@ -96,7 +93,7 @@ class Workshop:
 
         Raises SettingsError for controls out of range, SpecvizError where nothing else can draft and nothing will.
         """
-        settings = visitor.settings()
+        settings = visitor.controls.settings()
         strategy = STRATEGIES.get(settings.strategy)
         if strategy is not None and strategy.needs_draft_model and pair.draft is None:
             say = (

@@ -20,12 +20,14 @@ from specviz.core.runtime import Clock
 from specviz.core.settings import SettingsError, SpecvizError
 from specviz.drafting import STRATEGIES
 from specviz.experiments import sweep
-from specviz.experiments.sweep import Cell, Outcome, Prompt
+from specviz.experiments.sweep import Cell, Prompt
 from specviz.models.cached import CachedModel
 from specviz.sessions.comparing import sorted_by_fit
-from specviz.sessions.shelf import Shelf, key_of
+from specviz.sessions.job import Claim
+from specviz.sessions.shelf import Shelf, until_loaded
+from specviz.sessions.sweep_results import SweepResults
 from specviz.sessions.turns import Turns
-from specviz.sessions.visitors import Swept, Visitor
+from specviz.sessions.visitors import Visitor
 from specviz.views import sweep as view
 from specviz.views import wire
 from specviz.views.study import rule_named
@@ -38,7 +40,6 @@ FRAME_S = 1.0
 """The line and the bar change this often."""
 DRAWING_S = 0.4
 """After a cell the pictures are drawn anew; the next one begins when that is over."""
-MOST_KEPT = 600
 PACE_TEXT, PACE_PASSES = 24, 4
 
 
@@ -76,28 +77,28 @@ class Sweeping:
         except SpecvizError as error:
             return str(error)
         missing = [cell for cell in cells if cell.key not in visitor.swept.done]
-        pair = self.shelf.loaded(key_of(visitor))
+        pair = self.shelf.loaded(visitor.controls.models)
         return _plan(cells, missing, None if pair is None else self._seconds(pair, missing))
 
-    def sweep(self, visitor: Visitor, choice: Choice) -> Iterator[Seen]:
-        """What is to be seen, again and again, until all cells are done or somebody stops it."""
-        visitor.swept.claims += 1
-        me, seen = visitor.swept.claims, Seen("")
+    def sweep(self, claim: Claim, visitor: Visitor, choice: Choice) -> Iterator[Seen]:
+        """What is to be seen, again and again, until all cells are done or `claim` ends."""
+        seen = Seen("")
         try:
-            for seen in self._sweep(visitor, choice, me):
+            for seen in self._sweep(claim, visitor, choice):
                 yield seen
         except SpecvizError as error:
             yield seen._replace(progress=view.progress(0, 0, 0, str(error)))
 
-    def _sweep(self, visitor: Visitor, choice: Choice, me: int) -> Iterator[Seen]:
+    def _sweep(self, claim: Claim, visitor: Visitor, choice: Choice) -> Iterator[Seen]:
         swept = visitor.swept
         cells_of(visitor, choice)  # what is wrong with the choice is told before anything is loaded for it
-        loading = self.shelf.again(key_of(visitor))
-        while not loading.done.wait(0.2):
-            if swept.claims != me:
-                return (yield Seen(view.progress(0, 0, 0, "Stopped.")))
-            yield Seen(view.progress(0, 0, 0, loading.say))
-        pair = loading.arrived()
+        pair = yield from until_loaded(
+            self.shelf.again(visitor.controls.models),
+            lambda: claim.is_current,
+            lambda coming: Seen(view.progress(0, 0, 0, coming.say)),
+        )
+        if pair is None:
+            return (yield Seen(view.progress(0, 0, 0, "Stopped.")))
         fits, refused = sorted_by_fit(pair, choice.strategies)
         if not fits:
             raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
@@ -111,17 +112,17 @@ class Sweeping:
             if not STRATEGIES[cell.settings.strategy].ready(pair):
                 yield shown(f"Getting {cell.settings.strategy!r} ready …{note}")
             both, told = sweep.begin(pair, cell), 0.0
-            while swept.claims == me and self.turns.submit(both.step).result() is not None:
+            while claim.is_current and self.turns.submit(both.step).result() is not None:
                 if time.monotonic() - told >= FRAME_S:
                     told = time.monotonic()
                     left = (told - began) / at * (len(missing) - at - both.share) if at else None
                     yield shown(f"{cell}{_about(left, ' · ', ' left')}{note}", both.share, cell)
-            if swept.claims != me:
+            if not claim.is_current:
                 left_over = counted(len(missing) - at, "missing cell")
                 yield shown(f"Stopped; press Sweep to go on with the {left_over}.{note}")
                 return
             self.turns.submit(both.hold_against_alone).result()
-            keep(swept, cell, sweep.outcome(both))
+            swept.keep(cell, sweep.outcome(both))
             shown = drawn(swept, cells)
             if cell is not missing[-1]:
                 yield shown(f"{missing[at + 1]}{note}", 0.0, missing[at + 1])
@@ -157,26 +158,17 @@ def cells_of(visitor: Visitor, choice: Choice) -> list[Cell]:
     ):  # fmt: skip
         if not chosen:
             raise SettingsError(f"Choose at least one {what} to sweep over.")
-    settings = replace(visitor.settings(), max_new_tokens=choice.tokens)
-    own = Prompt(OWN, str(visitor.values.get("prompt") or ""), settings.chat)
+    settings = replace(visitor.controls.settings(), max_new_tokens=choice.tokens)
+    own = Prompt(OWN, visitor.controls.prompt, settings.chat)
     prompts = [own if n == OWN else Prompt(n, PRESETS[n].prompt, PRESETS[n].chat) for n in choice.prompts]
     if not all(prompt.text for prompt in prompts):
         raise SettingsError("Type a prompt first, or choose one of the examples to sweep over.")
     strategies, ks = [n for n in STRATEGIES if n in choice.strategies], sorted(set(choice.ks))
     temperatures = sorted(set(choice.temperatures))
-    return sweep.grid(prompts, settings, strategies, ks, temperatures, " · ".join(key_of(visitor)))
+    return sweep.grid(prompts, settings, strategies, ks, temperatures, " · ".join(visitor.controls.models))
 
 
-def keep(swept: Swept, cell: Cell, outcome: Outcome) -> None:
-    """Put an outcome with the others; the oldest go where there are too many."""
-    swept.done[cell.key] = outcome
-    stores: tuple[dict[Any, Any], ...] = (swept.done, swept.rows)
-    for kept in stores:
-        while len(kept) > MOST_KEPT:
-            del kept[next(iter(kept))]
-
-
-def drawn(swept: Swept, cells: Sequence[Cell]) -> Any:
+def drawn(swept: SweepResults, cells: Sequence[Cell]) -> Any:
     """``shown(line, share, cell)``: what is seen with the cells that are done by now; pictures and table are made once."""
     found = sweep.table(cells, swept.done, swept.rows)
     done = sum(cell.key in swept.done for cell in cells)

@@ -1,6 +1,6 @@
 """What the driver of a run waits for, telling the browser meanwhile: models, a prompt to be read, measured costs, its turn.
 
-Generators of messages, as in `drive.py`; each ends where somebody else has claimed the visitor's run meanwhile.
+Generators of messages, as in `drive.py`; each ends where `claim`, that of the driver, is no longer current.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from specviz.core.settings import NO_DRAFT
 from specviz.decoding import calibration, engine
 from specviz.drafting import LENGTHS
 from specviz.sessions.frames import frame, read_so_far
-from specviz.sessions.shelf import Shelf, key_of
+from specviz.sessions.job import Claim
+from specviz.sessions.run_job import POLL_S
+from specviz.sessions.shelf import Shelf, until_loaded
 from specviz.sessions.standins import Workshop
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from specviz.decoding.state import Run
     from specviz.models.pair import Pair
 
-POLL_S = 0.05
 PATIENCE_S = 1.0
 T = TypeVar("T")
 Told = Generator[str, None, T]
@@ -38,35 +39,31 @@ class Waits:
         self.turns = turns
         self.workshop = Workshop()
 
-    def pair(self, visitor: Visitor, me: int) -> Told[Pair | None]:
+    def pair(self, visitor: Visitor, claim: Claim) -> Told[Pair | None]:
         """Wait for the visitor's pair to be loaded, saying how far it is; None after another claim."""
-        wanted, told = self.shelf.again(key_of(visitor)), ""
-        visitor.fetching = True
-        try:
-            while not wanted.done.wait(POLL_S):
-                if visitor.driver != me:
-                    return None
-                if (now := f"{wanted.say} {wanted.progress}") != told:
-                    told = now
-                    yield frame(visitor, state="loading", say=wanted.say, progress=wanted.progress)
-        finally:
-            visitor.fetching = False
-        pair = wanted.arrived()
-        visitor.worked = key_of(visitor)
+        wanted = visitor.controls.models
+        with visitor.driver.fetching():
+            pair = yield from until_loaded(
+                self.shelf.again(wanted),
+                lambda: claim.is_current,
+                lambda coming: frame(visitor, state="loading", say=coming.say, progress=coming.progress),
+            )
+        if pair is not None:
+            visitor.driver.has_loaded(wanted)
         return pair
 
-    def read(self, visitor: Visitor, me: int, run: Run, state: str, what: str) -> Told[bool]:
+    def read(self, visitor: Visitor, claim: Claim, run: Run, state: str, what: str) -> Told[bool]:
         """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim."""
         shown = visitor.run
         while not run.read:
-            if visitor.driver != me or (yield from self.turn(visitor, me, lambda: engine.read(run))) is None:
+            if not claim.is_current or (yield from self.turn(visitor, claim, lambda: engine.read(run))) is None:
                 return False
             if not run.read and visitor.run is shown:
                 share = run.places_read / len(run.prompt_ids)
                 yield frame(visitor, state=state, say=f"{what} {read_so_far(run)} …", progress=share)
         return True
 
-    def price(self, visitor: Visitor, me: int, run: Run) -> Told[None]:
+    def price(self, visitor: Visitor, claim: Claim, run: Run) -> Told[None]:
         """Measure what drafting costs where the draft length asks for it and this run has no answer yet, said before."""
         choice = self.workshop.choice(visitor, run.pair)
         settings = choice.settings
@@ -80,19 +77,19 @@ class Waits:
             say = f"Measuring once what drafting with {settings.strategy!r} costs here …"
             yield frame(visitor, state="loading", say=say)
             slices = calibration.in_slices(run.pair, settings)
-            while found is None and visitor.driver == me:
-                done = yield from self.turn(visitor, me, lambda: calibration.advance(slices))
+            while found is None and claim.is_current:
+                done = yield from self.turn(visitor, claim, lambda: calibration.advance(slices))
                 found = done if isinstance(done, Costs) else None
                 if found is None and visitor.run is run:
                     yield frame(visitor, state="loading", say=say, progress=done)
         if found is not None:
             run.costs[name] = found
 
-    def turn(self, visitor: Visitor, me: int, work: Callable[[], T]) -> Told[T | None]:
-        """Do `work` when its turn comes; None if somebody else claimed the run while it waited."""
+    def turn(self, visitor: Visitor, claim: Claim | None, work: Callable[[], T]) -> Told[T | None]:
+        """Do `work` when its turn comes; None if `claim` ended while it waited. Without a claim it stays in the queue."""
 
         def counted() -> T:
-            visitor.turns += 1
+            visitor.driver.took_turn()
             return work()
 
         future, began, told = self.turns.submit(counted), time.monotonic(), False
@@ -103,7 +100,7 @@ class Waits:
                 except TimeoutError:
                     if future.done():
                         raise
-                if visitor.driver != me and future.cancel():
+                if claim is not None and not claim.is_current and future.cancel():
                     return None
                 if not told and not future.running() and time.monotonic() - began > PATIENCE_S:
                     told, ahead = True, self.turns.ahead(future)
@@ -114,4 +111,4 @@ class Waits:
 
     def others(self, visitor: Visitor) -> int:
         """How many turns have not been this visitor's: what happened between two calls disturbed what was timed."""
-        return self.turns.taken - visitor.turns
+        return self.turns.taken - visitor.driver.turns

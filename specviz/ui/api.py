@@ -20,7 +20,7 @@ from specviz.decoding.state import Run
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.summary import summary
 from specviz.sessions.arguments import check_kinds
-from specviz.sessions.shelf import Shelf
+from specviz.sessions.shelf import POLL_S, Shelf
 from specviz.sessions.stops import read_stops, split_lines
 from specviz.sessions.turns import Turns
 from specviz.views import wire
@@ -31,7 +31,6 @@ API_RUNS = 8
 API_WAITING = 16
 """Calls that wait for such a place; one more is turned away at once."""
 WAIT_S = 30.0
-POLL_S = 0.05
 BUSY = "Too many calls are running here; call again in a minute."
 FAULT = "The run failed for a fault of this program, which its console names."
 log = logging.getLogger("specviz")
@@ -165,7 +164,7 @@ class Endpoints:
         checked = check_kinds(SIGNATURES[endpoint], asked)
         settings = settings_of(checked)
         loading = self._shelf.again((checked["target"] or "", checked["draft"] or "", checked["dtype"] or ""))
-        while not loading.done.is_set():
+        for _ in loading.looks():
             await asyncio.sleep(POLL_S)
         pair = loading.arrived()
         strategy = STRATEGIES.get(settings.strategy)

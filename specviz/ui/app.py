@@ -29,7 +29,7 @@ from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import MAX_VISITORS, Visitor, Visitors
 from specviz.ui import controls, links
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
-from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, hint, note, take
+from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, hint, note
 from specviz.ui.studies import STUDIES, Desk
 from specviz.verification import RULES
 from specviz.views import page, wire
@@ -175,7 +175,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         def driven(drive: Callable[[Visitor], Iterator[str]]) -> Callable[..., Iterator[str]]:
             def handler(request: gr.Request, *raw: Any) -> Iterator[str]:
                 visitor = visitor_of(request)
-                take(visitor, dict(zip(names, raw, strict=True)))
+                visitor.controls.take(dict(zip(names, raw, strict=True)))
                 yield from drive(visitor)
 
             return handler
@@ -183,13 +183,13 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         def setter(name: str) -> Callable[..., Any]:
             def handler(value: Any, request: gr.Request) -> Any:
                 visitor = visitor_of(request)
-                take(visitor, {name: value})
+                visitor.controls.take({name: value})
                 return hint(visitor) if name in MATTERS else None
 
             return handler
 
         def pause(request: gr.Request) -> None:
-            visitor_of(request).claim()
+            visitor_of(request).driver.stop()
 
         def reset(request: gr.Request) -> str:
             visitor = visitor_of(request)
@@ -202,12 +202,12 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
             if chosen is None or chosen.prompt == prompt:
                 return gr.update(), gr.update(), gr.update()
             visitor = visitor_of(request)
-            take(visitor, {"prompt": chosen.prompt, "chat": chosen.chat})
+            visitor.controls.take({"prompt": chosen.prompt, "chat": chosen.chat})
             return chosen.prompt, chosen.chat, hint(visitor)
 
         def arrive(arrival: str, request: gr.Request) -> list[Any]:
             visitor, found, say = panel.arrive(visitors, request.session_hash, arrival)
-            take(visitor, found)
+            visitor.controls.take(found)
             updates = panel.put(found)
             if "target" not in found and "draft" not in found:
                 updates[-1] = panel.pair_update({"target": controls.DEFAULT_PAIR})
@@ -215,13 +215,13 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
 
         def take_over(event: gr.EventData, request: gr.Request) -> list[Any]:
             found, _ = links.check(event._data or {})
-            take(visitor_of(request), found)
+            visitor_of(request).controls.take(found)
             return panel.put(found)
 
         def go_back(request: gr.Request) -> list[Any]:
             visitor = visitor_of(request)
-            worked = dict(zip(("target", "draft", "dtype"), visitor.worked, strict=True))
-            take(visitor, worked)
+            worked = dict(zip(("target", "draft", "dtype"), visitor.driver.loaded, strict=True))
+            visitor.controls.take(worked)
             return panel.put(worked)
 
         def choose_pair(name: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
@@ -232,7 +232,7 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
                 yield [gr.skip()] * 4  # nothing at all would empty them
                 return
             target, draft = controls.models_of(name)
-            take(visitor, stood | {"target": target, "draft": draft})
+            visitor.controls.take(stood | {"target": target, "draft": draft})
             yield [target, draft, panel.pair_update({"target": target, "draft": draft}), gr.skip()]
             for text in drivers.load(visitor):
                 yield [gr.skip(), gr.skip(), gr.skip(), text]

@@ -13,7 +13,6 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 
-from specviz.core.settings import KNOBS, number_of
 from specviz.decoding.knobs import own_knobs
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR, PAIRS
@@ -21,7 +20,7 @@ from specviz.models.standing import standing
 from specviz.recordings.gallery import present, read
 from specviz.sessions.files import controls_of
 from specviz.sessions.outlook import coming
-from specviz.sessions.stops import read_stops, write_stops
+from specviz.sessions.stops import write_stops
 from specviz.sessions.visitors import Visitor, Visitors
 from specviz.ui import controls, links
 from specviz.verification import RULES
@@ -127,7 +126,7 @@ class Panel:
 
     def standing(self, visitor: Visitor) -> dict[str, Any]:
         """Where a visitor's controls stand, as the widgets want it."""
-        values = {**visitor.values, **visitor.values.get("options", {})}
+        values = {**visitor.controls.values, **visitor.controls.values.get("options", {})}
         if "stop" in values:
             values["stop"] = write_stops(values["stop"])
         return {name: values[name] for name in self.names if name in values}
@@ -179,24 +178,4 @@ def hint(visitor: Visitor) -> Any:
     """What Play will do after the controls were moved, for the status line; nothing where there is no run."""
     if visitor.run is None:
         return gr.update()
-    return wire.pack({"m": "hint", "seq": visitor.next_seq(), "r": visitor.run_id, "hint": coming(visitor)})
-
-
-def take(visitor: Visitor, raw: Mapping[str, Any]) -> None:
-    """Write down where controls stand, in the words of RunSettings. Checked when a step needs them, not here.
-
-    A number box that was emptied changes nothing, but for the seed's, where nothing has a meaning.
-    """
-    known = own_knobs()
-    for name, value in raw.items():
-        if value is None and name != "seed" and (name in KNOBS or name in known):
-            continue
-        if name in known:
-            visitor.values["options"] = {**visitor.values.get("options", {}), name: value}
-        elif name == "stop":
-            visitor.values["stop"] = read_stops(value)
-        elif name == "seed":
-            text = "" if value is None else str(value).strip()
-            visitor.values["seed"] = number_of(text) if text else None
-        else:
-            visitor.values[name] = value
+    return wire.pack({"m": "hint", "seq": visitor.next_seq(), "r": visitor.shown.id, "hint": coming(visitor)})

@@ -11,6 +11,7 @@ from specviz.experiments.compare import Comparison, lanes_of
 from specviz.experiments.compared import ALONE
 from specviz.recordings import gallery, studio
 from specviz.sessions.comparing import Comparing, draw, recorded
+from specviz.sessions.control_values import ControlValues
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
@@ -24,11 +25,15 @@ def comparing():
 
 
 def visitor(**changes):
-    return Visitor(values=VALUES | changes)
+    return Visitor(ControlValues(VALUES | changes))
+
+
+def compare(comparing, someone, strategies):
+    return comparing.compare(someone.jobs["compare"].claim(), someone, strategies)
 
 
 def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
-    seen = list(comparing.compare(visitor(temperature=0), ["greedy", "prompt lookup"]))
+    seen = list(compare(comparing, visitor(temperature=0), ["greedy", "prompt lookup"]))
     say, table, race = seen[-1]
     assert say.startswith("Compared.")
     # what is to be played comes when nothing is timed any more
@@ -54,20 +59,20 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
 def test_stop_is_heard_while_the_models_load():
     gate = threading.Event()
     comparing, someone = Comparing(Shelf(lambda *args, **more: gate.wait(20)), Turns()), visitor()
-    drive = comparing.compare(someone, ["greedy"])
+    drive = compare(comparing, someone, ["greedy"])
     next(drive)
-    someone.comparing += 1
+    someone.jobs["compare"].stop()
     assert [seen.say for seen in drive] == ["Stopped."]
     gate.set()
 
 
 def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
     someone = visitor(max_new_tokens=5000)
-    drive = comparing.compare(someone, ["greedy"])
+    drive = compare(comparing, someone, ["greedy"])
     while "greedy" not in (table := next(drive)[1]):
         pass
     comparing.turns.submit(int).result()  # somebody else's step
-    someone.comparing += 1
+    someone.jobs["compare"].stop()
     say, last, race = list(drive)[-1]
     assert say.startswith("Stopped") and "greedy" in last
     # nothing is called fastest before the end, and nothing told as if it were over
@@ -94,12 +99,12 @@ def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
     ],
 )
 def test_what_is_wrong_is_one_sentence(comparing, changes, chosen, sentence):
-    say, table, race = list(comparing.compare(visitor(**changes), chosen))[-1]
+    say, table, race = list(compare(comparing, visitor(**changes), chosen))[-1]
     assert sentence in say and not table and not race
 
 
 def test_what_does_not_fit_is_left_out_and_named(comparing):
-    say, table, _ = list(comparing.compare(visitor(draft="", temperature=0), ["greedy", "prompt lookup"]))[-1]
+    say, table, _ = list(compare(comparing, visitor(draft="", temperature=0), ["greedy", "prompt lookup"]))[-1]
     assert "Left out: 'greedy'" in say and "prompt lookup" in table and ">greedy" not in table
 
 
@@ -123,7 +128,7 @@ def test_a_recorded_comparison_is_drawn_as_the_live_one(comparing, tmp_path, mon
     recorded.cache_clear()
     say, table, race = recorded("tiny")
     recorded.cache_clear()
-    live = list(comparing.compare(visitor(temperature=0), ["greedy", "prompt lookup"]))[-1]
+    live = list(compare(comparing, visitor(temperature=0), ["greedy", "prompt lookup"]))[-1]
     assert say == "A recorded comparison, “Tiny”. No model runs for it; press Compare for one with your own settings."
     assert "w1 w2" in table and "target12 in float32" in table
     # but for figures that a clock decides and what stands above the table, the two are one

@@ -14,6 +14,7 @@ from specviz.decoding import calibration, engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.greedy import Greedy
 from specviz.models.pair import Pair
+from specviz.sessions.control_values import ControlValues
 from specviz.sessions.drive import ALONE_ALREADY, THESE, Drivers
 from specviz.sessions.lookups import Lookups
 from specviz.sessions.outlook import coming
@@ -21,7 +22,6 @@ from specviz.sessions.shelf import Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor, Visitors
 from specviz.traces.trace import Trace
-from specviz.ui.panel import take
 from specviz.views import wire
 from tests import tiny
 from tests.conftest import table_model, tiny_pair
@@ -34,7 +34,7 @@ def drivers():
 
 
 def visitor(**changes):
-    return Visitor(values=VALUES | changes)
+    return Visitor(ControlValues(VALUES | changes))
 
 
 def steps_of(messages):
@@ -63,7 +63,7 @@ def test_k_strategy_and_temperature_are_read_at_every_step(drivers):
     someone = visitor(k=2)
     drive = drivers.play(someone, 1)
     told(drive)
-    someone.values |= {"k": 5, "strategy": "greedy", "temperature": 0.5}
+    someone.controls.values |= {"k": 5, "strategy": "greedy", "temperature": 0.5}
     step = steps_of(told(drivers.play(someone, 1)))[0]
     assert (step["k"], step["st"], step["T"]) == (5, "greedy", 0.5)
 
@@ -75,10 +75,10 @@ def test_a_later_claim_ends_a_driver_within_a_step(drivers):
     thread.start()
     while not someone.run or not someone.run.steps:
         time.sleep(0.01)
-    someone.claim()  # Pause
+    someone.driver.stop()  # Pause
     thread.join(timeout=2)
     assert not thread.is_alive() and messages[-1]["state"] == "paused"
-    assert not someone.busy.locked()
+    assert not someone.driver.is_held
     again = steps_of(told(drivers.play(someone, 1)))
     assert again[0]["i"] == len(someone.run.steps) - 1
 
@@ -90,9 +90,9 @@ def test_a_load_of_the_models_that_a_run_has_lets_it_go_on(drivers):
         pass
     notes = told(drivers.load(someone))
     assert [(m["m"], m["say"]) for m in notes] == [("note", THESE)]
-    assert steps_of(told([next(drive)])) and someone.driven
+    assert steps_of(told([next(drive)])) and someone.driver.is_driven
     drive.close()
-    someone.values["target"] = "ctx_t"  # others are loaded, and the run rests
+    someone.controls.values["target"] = "ctx_t"  # others are loaded, and the run rests
     assert told(drivers.load(someone))[-1]["say"] == "The models are ready."
 
 
@@ -101,18 +101,18 @@ def test_play_and_measure_pressed_twice_break_nothing_off(drivers):
     drive = drivers.play(someone, float("inf"))
     while not steps_of(told([next(drive)])):
         pass
-    claims, run = someone.driver, someone.run
+    claim, run = someone.driver.latest, someone.run
     again = drivers.play(someone, float("inf"))
-    assert someone.driver == claims and told(again) == []
-    someone.values["prompt"] = "w3"  # now it asks for another run
+    assert someone.driver.latest is claim and told(again) == []
+    someone.controls.values["prompt"] = "w3"  # now it asks for another run
     second = drivers.play(someone, float("inf"))
-    assert someone.driver == claims + 1
+    assert someone.driver.latest.number == claim.number + 1
     told(drive)
     assert told(second)[-1]["state"] == "finished" and someone.run is not run
     alone = drivers.measure(someone)
     next(alone)
-    claims, again = someone.driver, drivers.measure(someone)
-    assert someone.driver == claims and [m["say"] for m in told(again)] == [ALONE_ALREADY]
+    claim, again = someone.driver.latest, drivers.measure(someone)
+    assert someone.driver.latest is claim and [m["say"] for m in told(again)] == [ALONE_ALREADY]
     told(alone)
     assert someone.run.baseline is not None
 
@@ -128,12 +128,12 @@ def test_of_two_loads_the_later_is_answered_and_told_what_it_waits_for():
     drivers, someone = Drivers(Shelf(slow), Turns()), visitor(draft="")
     first = drivers.load(someone)
     next(first)
-    someone.values["target"] = "other"
+    someone.controls.values["target"] = "other"
     second = drivers.load(someone)
     assert told(first) == []
     assert told([next(second)])[0]["say"] == "Other models are being loaded; these come next …"
     gate.set()
-    assert told(second)[-1]["state"] == "ready" and someone.worked[0] == "other"
+    assert told(second)[-1]["state"] == "ready" and someone.driver.loaded[0] == "other"
 
 
 def test_a_closed_tab_frees_the_run(drivers):
@@ -141,7 +141,7 @@ def test_a_closed_tab_frees_the_run(drivers):
     drive = drivers.play(someone, float("inf"))
     next(drive)
     drive.close()
-    assert not someone.busy.locked()
+    assert not someone.driver.is_held
 
 
 def test_a_bad_setting_in_mid_run_is_one_sentence_and_the_run_is_kept(drivers):
@@ -152,11 +152,11 @@ def test_a_bad_setting_in_mid_run_is_one_sentence_and_the_run_is_kept(drivers):
         ({"strategy": "magic"}, "no strategy"),
         ({"top_p": 7}, "top-p"),
     ):
-        someone.values |= bad
+        someone.controls.values |= bad
         last = told(drivers.play(someone, 1))[-1]
         assert last["state"] == "refused" and sentence in last["say"] and "\n" not in last["say"]
         assert len(someone.run.steps) == 2
-        someone.values = dict(VALUES)
+        someone.controls.values = dict(VALUES)
     assert len(steps_of(told(drivers.play(someone, 1)))) == 1
 
 
@@ -178,13 +178,13 @@ def test_an_empty_prompt_and_a_missing_model_are_told(drivers):
 def test_a_pair_that_cannot_be_loaded_names_the_one_to_go_back_to(drivers):
     someone = visitor()
     assert told(drivers.play(someone, 1))[-1].get("back") is None
-    someone.values["target"] = "missing"
+    someone.controls.values["target"] = "missing"
     last = told(drivers.play(someone, 1))[-1]
     assert last["state"] == "refused" and last["back"] == " ← ".join(
         model.name for model in (someone.run.pair.target, someone.run.pair.draft)
     )
-    assert someone.worked == (KEY[0], KEY[1], "")
-    someone.values |= {"target": KEY[0], "prompt": ""}
+    assert someone.driver.loaded == (KEY[0], KEY[1], "")
+    someone.controls.values |= {"target": KEY[0], "prompt": ""}
     assert "back" not in told(drivers.play(someone, 1))[-1]  # another fault, and the models are there
 
 
@@ -210,11 +210,11 @@ def test_another_prompt_or_seed_begins_anew_and_a_new_k_does_not(drivers):
     someone = visitor()
     told(drivers.play(someone, 1))
     first = someone.run
-    someone.values["k"] = 1
+    someone.controls.values["k"] = 1
     told(drivers.play(someone, 1))
     assert someone.run is first
     for change in ({"prompt": "w5"}, {"seed": 9}):
-        someone.values |= change
+        someone.controls.values |= change
         told(drivers.play(someone, 1))
         assert someone.run is not first
         first = someone.run
@@ -225,22 +225,22 @@ def test_what_play_will_do_is_told_before_it_does_it(drivers):
     assert coming(someone) == ""
     last = told(drivers.play(someone, 1))[-1]
     assert "hint" not in last and coming(someone) == ""
-    take(someone, {"k": 9, "temperature": 0.5, "strategy": "greedy"})
+    someone.controls.take({"k": 9, "temperature": 0.5, "strategy": "greedy"})
     assert coming(someone) == ""
-    take(someone, {"prompt": "w7"})
+    someone.controls.take({"prompt": "w7"})
     begins = "changed: Play and Step begin a new run; the run so far keeps its own."
     assert coming(someone) == f"The prompt has {begins}"
-    take(someone, {"seed": "5", "target": "ctx_t", "draft": "ctx_d"})
+    someone.controls.take({"seed": "5", "target": "ctx_t", "draft": "ctx_d"})
     assert coming(someone) == f"The prompt, seed and models have {begins}"
-    take(someone, {"prompt": VALUES["prompt"], "seed": "1", "target": KEY[0], "draft": KEY[1]})
+    someone.controls.take({"prompt": VALUES["prompt"], "seed": "1", "target": KEY[0], "draft": KEY[1]})
     assert coming(someone) == ""  # as it was: the run goes on
     run = someone.run
     assert told(drivers.play(someone, float("inf")))[-1]["why"] == "length" and someone.run is run
-    take(someone, {"max_new_tokens": 40})
+    someone.controls.take({"max_new_tokens": 40})
     assert coming(someone) == "The limit was raised: Play and Step go on with this run."
     lookups = Lookups(Visitors(), drivers.shelf, KEY)
     lookups.visitors._all["here"] = someone
-    assert lookups.resync({"r": someone.run_id, "f": 0})["hint"] == coming(someone)  # a page that was loaded again
+    assert lookups.resync({"r": someone.shown.id, "f": 0})["hint"] == coming(someone)  # a page that was loaded again
     last = told(drivers.play(someone, float("inf")))[-1]
     assert someone.run is run and len(run.output_ids) == 40 and "hint" not in last
 
@@ -259,7 +259,7 @@ def test_steps_of_others_are_counted_in_the_run_and_in_the_measurement(drivers):
     for text in drivers.play(one, 3):
         messages.append(json.loads(text))
     measured = told(drivers.measure(one))
-    two.claim()
+    two.driver.stop()
     thread.join()
     assert one.run.others > 0 and messages[-1]["others"] == one.run.others
     baseline = next(m["b"] for m in measured if m["m"] == "baseline")
@@ -286,7 +286,7 @@ def test_a_blank_seed_is_fresh_for_each_run_and_shown(drivers):
 )
 def test_a_seed_that_is_none_is_refused_in_one_sentence_and_no_other_is_taken_for_it(drivers, typed, given):
     someone = visitor()
-    take(someone, {"seed": typed})
+    someone.controls.take({"seed": typed})
     last = told(drivers.play(someone, 1))[-1]
     allowed = "seed must be a whole number from 0 to 9,223,372,036,854,775,807"
     assert (last["state"], last["say"]) == ("refused", f"{allowed}; you gave {given}.") and someone.run is None
@@ -295,7 +295,7 @@ def test_a_seed_that_is_none_is_refused_in_one_sentence_and_no_other_is_taken_fo
 @pytest.mark.parametrize("typed", ["9007199254740993", " 7 ", "9223372036854775807"])
 def test_a_seed_is_used_and_told_to_its_last_digit(drivers, typed):
     someone = visitor()
-    take(someone, {"seed": typed})
+    someone.controls.take({"seed": typed})
     head = next(m["head"] for m in told(drivers.play(someone, 1)) if "head" in m)
     assert head["seed"] == typed.strip() == str(someone.run.seed) == str(someone.run.steps[0].settings.seed)
 
@@ -368,7 +368,7 @@ def test_a_long_prompt_lets_others_take_their_turns(drivers, monkeypatch):
     begun.wait(5)
     told(drivers.play(two, 1))
     thread.join()
-    assert order.count("piece") == 5 and order[-1] == one.values["prompt"]
+    assert order.count("piece") == 5 and order[-1] == one.controls.values["prompt"]
     assert order.index(VALUES["prompt"]) < 4 and one.run.prefill_s > 0
 
 
@@ -379,12 +379,12 @@ def test_a_claim_while_a_long_prompt_is_read_ends_the_reading(drivers, monkeypat
     def interrupted(run):
         pieces.append(run)
         if len(pieces) == 2:
-            someone.claim()  # Pause
+            someone.driver.stop()  # Pause
         return read(run)
 
     monkeypatch.setattr(engine, "read", interrupted)
     last = told(drivers.play(someone, float("inf")))[-1]
-    assert len(pieces) == 2 and not someone.busy.locked()
+    assert len(pieces) == 2 and not someone.driver.is_held
     assert (last["state"], last["say"]) == ("paused", "40 of 101 tokens of the prompt are read; Play goes on.")
     begun = someone.run
     messages = told(drivers.play(someone, 1))  # picked up where it was: neither begun anew nor read again
@@ -396,10 +396,10 @@ def test_a_new_run_is_on_screen_at_once_and_says_how_far_its_prompt_is_read(driv
     monkeypatch.setattr(engine, "CHUNK", 20)
     someone = visitor()
     told(drivers.play(someone, 2))
-    someone.values |= {"prompt": "w1 " * 101, "target": "ctx_t", "draft": "ctx_d"}
+    someone.controls.values |= {"prompt": "w1 " * 101, "target": "ctx_t", "draft": "ctx_d"}
     drive = (json.loads(text) for text in drivers.play(someone, 1))
     first = next(m for m in drive if "head" in m)
-    assert first["s"] == [] and first["r"] == someone.run_id and not someone.run.read
+    assert first["s"] == [] and first["r"] == someone.shown.id and not someone.run.read
     assert (first["state"], first["say"]) == ("loading", "Reading the prompt: 0 of 101 tokens …")
     rest = list(drive)
     said = [m["say"] for m in rest if "Reading" in (m.get("say") or "")]
@@ -431,7 +431,7 @@ def test_pause_while_costs_are_measured_makes_no_step(drivers, monkeypatch):
     while "Measuring once" not in (json.loads(next(drive)).get("say") or ""):
         pass
     next(drive)
-    someone.claim()
+    someone.driver.stop()
     assert told(drive)[-1]["state"] == "paused" and not someone.run.steps and not someone.run.costs
 
 
@@ -442,7 +442,7 @@ def test_reset_while_a_prompt_is_read_leaves_nothing_on_screen(drivers, monkeypa
     while "40 of" not in (json.loads(next(drive)).get("say") or ""):
         pass
     someone.forget_run()
-    assert told(drive) == [] and someone.run is None and not someone.busy.locked()
+    assert told(drive) == [] and someone.run is None and not someone.driver.is_held
 
 
 def test_two_visitors_take_turns_and_never_see_each_other(drivers):
@@ -465,40 +465,40 @@ def test_two_visitors_take_turns_and_never_see_each_other(drivers):
 def test_lookups_find_a_run_by_its_id_only(drivers):
     visitors = Visitors()
     someone = visitors.of("session")
-    someone.values = dict(VALUES)
+    someone.controls.values = dict(VALUES)
     told(drivers.play(someone, float("inf")))
     lookups = Lookups(visitors, drivers.shelf, KEY)
-    found = lookups.resync({"r": someone.run_id, "f": 2})
+    found = lookups.resync({"r": someone.shown.id, "f": 2})
     assert [s["i"] for s in found["s"]] == list(range(2, len(someone.run.steps))) and found["state"] == "finished"
-    assert "head" in lookups.resync({"r": someone.run_id, "f": 0})
-    assert lookups.details({"r": someone.run_id, "i": 0})["places"]
-    assert "with" not in lookups.details({"r": someone.run_id, "i": 0})  # the pair's draft model
+    assert "head" in lookups.resync({"r": someone.shown.id, "f": 0})
+    assert lookups.details({"r": someone.shown.id, "i": 0})["places"]
+    assert "with" not in lookups.details({"r": someone.shown.id, "i": 0})  # the pair's draft model
     for asked in (
         {"r": "", "f": 0},
         {"r": "other", "f": 0},
-        {"r": someone.run_id, "f": "x"},
-        {"r": someone.run_id, "f": -1},
+        {"r": someone.shown.id, "f": "x"},
+        {"r": someone.shown.id, "f": -1},
     ):
         assert lookups.resync(asked) == {"gone": True}
-    assert lookups.details({"r": someone.run_id, "i": 10**6}) == {"gone": True}
+    assert lookups.details({"r": someone.shown.id, "i": 10**6}) == {"gone": True}
 
 
 def test_the_details_of_a_step_name_what_it_drafted_with_where_that_is_not_of_the_pair(drivers):
     visitors = Visitors()
     someone = visitors.of("session")
-    someone.values = dict(VALUES) | {"strategy": "early exit", "max_new_tokens": 4}
+    someone.controls.values = dict(VALUES) | {"strategy": "early exit", "max_new_tokens": 4}
     told(drivers.play(someone, float("inf")))
     lookups = Lookups(visitors, drivers.shelf, KEY)
-    assert lookups.details({"r": someone.run_id, "i": 0})["with"].startswith("First ")
+    assert lookups.details({"r": someone.shown.id, "i": 0})["with"].startswith("First ")
 
 
 def test_abandoned_visitors_are_forgotten_but_not_one_who_is_driving():
     visitors = Visitors(limit=5)
     driving = visitors.of("driving")
-    driving.busy.acquire()
-    for n in range(50):
-        visitors.of(f"visitor {n}")
-    assert visitors.of("driving") is driving
+    with driving.driver.hold(driving.driver.claim()):
+        for n in range(50):
+            visitors.of(f"visitor {n}")
+        assert visitors.of("driving") is driving
     assert len(visitors._all) <= 6
 
 
@@ -506,7 +506,7 @@ def test_two_hundred_abandoned_runs_leave_no_memory_behind(drivers):
     visitors, process, caches = Visitors(), psutil.Process(), weakref.WeakSet()
     for n in range(200):
         someone = visitors.of(f"visitor {n}")
-        someone.values = VALUES | {"max_new_tokens": 12}
+        someone.controls.values = VALUES | {"max_new_tokens": 12}
         told(drivers.play(someone, float("inf")))
         caches.update((someone.run.readers.target, someone.run.readers.draft))
         if n == 20:
@@ -535,8 +535,8 @@ def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monk
     assert shares[0] is None and shares[1:] == sorted(shares[1:]) and len(shares) > 20
     # a turn for each pass and the end, then the steps, which measure nothing more
     assert drivers.waits.turns.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
-    assert someone.run.costs["greedy"] == calibration.known(fresh, someone.settings())
-    someone.values["seed"] = 2
+    assert someone.run.costs["greedy"] == calibration.known(fresh, someone.controls.settings())
+    someone.controls.values["seed"] = 2
     again = told(drivers.play(someone, 1))
     assert not any("Measuring" in (m.get("say") or "") for m in again) and someone.run.costs
 
@@ -569,16 +569,16 @@ def slow(monkeypatch):
 def test_a_run_goes_on_with_the_old_strategy_until_the_new_one_is_ready(drivers, slow):
     someone = visitor(max_new_tokens=400, speed="4 steps/s")
     told(drivers.play(someone, 1))
-    someone.values["strategy"] = "slow"
+    someone.controls.values["strategy"] = "slow"
     drive, seen = drivers.play(someone, float("inf")), []
     for text in drive:
         seen.append(json.loads(text))
         if len(steps_of(seen)) == 2:
             assert "Making a copy. Meanwhile 'sampling' goes on." in seen[-1]["say"] and seen[-1]["progress"] == 0.5
             slow.gate.set()
-            someone.values["speed"] = "full speed"
+            someone.controls.values["speed"] = "full speed"
         if len(steps_of(seen)) > 60:
-            someone.claim()
+            someone.driver.stop()
     used = [step.strategy for step in someone.run.steps]
     assert used[:2] == ["sampling"] * 2 and used[-1] == "slow"
     assert used == sorted(used, key=["sampling", "slow"].index)  # once over, and not back
@@ -590,7 +590,7 @@ def test_the_first_step_waits_for_a_strategy_with_progress_and_pause_ends_the_wa
     drive = drivers.play(someone, 1)
     first = next(m for m in map(json.loads, drive) if m.get("say") == "Making a copy.")
     assert (first["state"], first["progress"]) == ("loading", 0.5)
-    someone.claim()
+    someone.driver.stop()
     assert told(drive)[-1]["state"] == "paused" and not someone.run.steps
     slow.gate.set()
     assert [s["st"] for s in steps_of(told(drivers.play(someone, 1)))] == ["slow"]
@@ -602,8 +602,8 @@ def test_a_strategy_that_cannot_be_made_ready_says_why(drivers, slow):
     someone = visitor(strategy="slow")
     last = told(drivers.play(someone, 1))[-1]
     assert (last["state"], last["say"]) == ("refused", slow.error)
-    someone.values["strategy"] = "greedy"
+    someone.controls.values["strategy"] = "greedy"
     told(drivers.play(someone, 1))
-    someone.values["strategy"] = "slow"
+    someone.controls.values["strategy"] = "slow"
     last = told(drivers.play(someone, 1))[-1]
     assert last["say"] == f"{slow.error} Meanwhile 'greedy' goes on." and len(someone.run.steps) == 2

@@ -8,6 +8,8 @@ import specviz
 from specviz.core.records import BaselineRecord, Costs
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.decoding import calibration
+from specviz.sessions.control_values import ControlValues
+from specviz.sessions.job import Job
 from specviz.sessions.measuring import Measuring
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.turns import Turns
@@ -40,24 +42,24 @@ def drain(steps):
 
 
 def visitor(**changes):
-    return Visitor(values=VALUES | changes)
+    return Visitor(ControlValues(VALUES | changes))
 
 
 def test_costs_are_measured_with_progress_and_fill_what_was_unknown(measuring, trace):
     before = measuring.known(trace)
     assert not before.known and before.alpha.value is not None
-    said, done = drain(measuring.measure(visitor(), trace, lambda: True))
+    said, done = drain(measuring.measure(Job().claim(), visitor(), trace))
     assert done and any("%" in sentence for sentence in said)
     after = measuring.known(trace)
     assert after.known and "on this machine" in after.source and after.reach == max(calibration.PLACES) - 1
     # the next time nothing has to be measured
-    assert not any("%" in sentence for sentence in drain(measuring.measure(visitor(), trace, lambda: True))[0])
+    assert not any("%" in sentence for sentence in drain(measuring.measure(Job().claim(), visitor(), trace))[0])
 
 
 def test_others_take_turns_between_two_passes(measuring, trace, monkeypatch):
     calibration._KEPT.clear()
     order = []
-    steps = measuring.measure(visitor(), trace, lambda: True)
+    steps = measuring.measure(Job().claim(), visitor(), trace)
     for said in steps:
         order.append(said)
         measuring.turns.submit(lambda: order.append("another visitor")).result()
@@ -66,15 +68,18 @@ def test_others_take_turns_between_two_passes(measuring, trace, monkeypatch):
 
 def test_stop_ends_it_within_one_pass_and_keeps_nothing(measuring, trace):
     calibration._KEPT.clear()
-    left = iter([True] * 4)
-    said, done = drain(measuring.measure(visitor(), trace, lambda: next(left, False)))
-    assert done is False and len(said) < 8 and not measuring.known(trace).known
+    job = Job()
+    steps = measuring.measure(job.claim(), visitor(), trace)
+    said = [next(steps) for _ in range(4)]
+    job.stop()
+    more, done = drain(steps)
+    assert done is False and len(said) + len(more) < 8 and not measuring.known(trace).known
 
 
 def test_frozen_costs_come_before_those_of_the_moment_and_the_runs_own_before_both(measuring, trace):
     frozen = replace(trace, costs={"greedy": Costs(0.25, ((1, 1.0), (5, 1.5)))})
     assert measuring.known(frozen).cost_ratio == 0.25 and "kept with it" in measuring.known(frozen).source
-    drain(measuring.measure(visitor(), frozen, lambda: True))
+    drain(measuring.measure(Job().claim(), visitor(), frozen))
     assert measuring.known(frozen).cost_ratio == 0.25 and "on this machine" in measuring.known(frozen, here=True).source
     alone = replace(frozen, baseline=BaselineRecord(trace.output_ids, (0.01,) * len(trace.output_ids)))
     assert "against the target alone" in measuring.known(alone).source
@@ -86,7 +91,7 @@ OTHER = {"target": "another", "draft": "model", "device": "cuda", "dtype": "bflo
 def test_a_strategy_that_only_another_version_knows_is_not_measured(measuring, trace):
     steps = tuple(replace(s, settings=replace(s.settings, strategy="oracle")) for s in trace.steps)
     with pytest.raises(SpecvizError, match="Nothing was drafted"):
-        drain(measuring.measure(visitor(), replace(trace, steps=steps), lambda: True))
+        drain(measuring.measure(Job().claim(), visitor(), replace(trace, steps=steps)))
 
 
 @pytest.mark.parametrize(
@@ -100,11 +105,11 @@ def test_a_strategy_that_only_another_version_knows_is_not_measured(measuring, t
 )
 def test_what_cannot_be_measured_is_one_sentence(measuring, trace, changes, values, sentence):
     with pytest.raises(SpecvizError, match=sentence):
-        drain(measuring.measure(visitor(**values), replace(trace, **changes), lambda: True))
+        drain(measuring.measure(Job().claim(), visitor(**values), replace(trace, **changes)))
 
 
 def test_sliders_stand_at_the_runs_values_and_moving_them_leaves_its_curve(measuring, trace):
-    drain(measuring.measure(visitor(), trace, lambda: True))
+    drain(measuring.measure(Job().claim(), visitor(), trace))
     found = measuring.known(trace)
     own = Own.unpacked(Own.of(found).packed())
     curve = own.curve(own.sliders)

@@ -9,6 +9,7 @@ from specviz.core.settings import RunSettings, SpecvizError
 from specviz.decoding import engine
 from specviz.recordings import gallery
 from specviz.sessions import metering
+from specviz.sessions.job import Job
 from specviz.sessions.metering import NAMES, at, counted, replayed, telling
 from specviz.sessions.turns import Turns
 from tests.conftest import tiny_pair
@@ -23,7 +24,7 @@ def run(strategy="sampling", **changes):
 
 
 def replays(trace, names=NAMES, seed=1, place=None, frames=FRAMES):
-    return list(replayed(trace, *(place or telling(trace)), names, seed, frames, pace_s=0))
+    return list(replayed(Job().claim(), trace, *(place or telling(trace)), names, seed, frames, pace_s=0))
 
 
 def verdicts(page):
@@ -126,7 +127,7 @@ def test_words_of_models_are_escaped():
 
 
 def test_whole_runs_pass_and_fail_like_the_rules_they_are_made_with():
-    pages = list(counted(Turns(), "sampling", ["correction drawn from p", "speculative sampling"], 300))
+    pages = list(counted(Job().claim(), Turns(), "sampling", ["correction drawn from p", "speculative sampling"], 300))
     assert pages[-1][0] == "300 of 300 runs of each rule."
     assert verdicts(pages[-1][1]) == {"speculative sampling": "✓", "correction drawn from p": "✗"}
     assert "each of the 216 texts" in pages[-1][1]
@@ -142,4 +143,17 @@ def test_whole_runs_pass_and_fail_like_the_rules_they_are_made_with():
 )
 def test_what_is_wrong_with_whole_runs_is_one_sentence(strategy, names, runs, sentence):
     with pytest.raises(SpecvizError, match=sentence):
-        list(counted(Turns(), strategy, names, runs))
+        list(counted(Job().claim(), Turns(), strategy, names, runs))
+
+
+def test_stop_ends_a_replay_and_whole_runs_within_a_slice():
+    trace, job = run(), Job()
+    pages = replayed(job.claim(), trace, *telling(trace), NAMES, 1, FRAMES, pace_s=0)
+    assert next(pages)[0].startswith("Replayed 100 of")
+    job.stop()
+    assert list(pages) == []
+    pages = counted(job.claim(), Turns(), "sampling", ["speculative sampling"], 2000)
+    while not next(pages)[0].startswith("100 of"):
+        pass
+    job.claim()  # pressed again: the earlier one ends
+    assert list(pages) == []

@@ -2,11 +2,14 @@
 
 import gc
 import threading
+import time
 import weakref
+
+import pytest
 
 from specviz.core.settings import SpecvizError
 from specviz.models.loading import load_pair
-from specviz.sessions.shelf import LIMIT, Shelf
+from specviz.sessions.shelf import LIMIT, STALLED_S, Loading, NotLoaded, Shelf, until_loaded
 from tests import tiny
 
 
@@ -77,3 +80,33 @@ def test_switching_to_and_fro_keeps_few_models_in_memory(tmp_path):
         entry.done.wait(20)
         assert entry.state == "ready", entry.say
     assert loads == ["a", "b", "c", "a", "b", "c"]
+
+
+def test_who_waits_hears_what_is_new_and_gets_the_pair():
+    loading, pair, said = Loading(), object(), []
+    waiting = until_loaded(loading, lambda: True, lambda coming: coming.say)
+    said.append(next(waiting))
+    loading.report(0.5, "Half of it.")
+    said.append(next(waiting))
+    loading.pair = pair
+    loading.done.set()
+    with pytest.raises(StopIteration) as end:
+        next(waiting)
+    assert said == ["Loading the models …", "Half of it."] and end.value.value is pair
+
+
+def test_who_no_longer_wants_a_pair_stops_waiting():
+    wanted = [True, False]
+    waiting = until_loaded(Loading(), lambda: wanted.pop(0), lambda coming: coming.say)
+    assert list(waiting) == ["Loading the models …"]
+
+
+def test_waiting_ends_with_a_sentence_where_loading_reports_nothing_for_long():
+    loading = Loading()
+    waiting = until_loaded(loading, lambda: True, lambda coming: coming.say)
+    next(waiting)  # other models come first: that may take any time
+    loading.reported = time.monotonic() - STALLED_S - 1
+    with pytest.raises(NotLoaded, match="no progress for 15 minutes; check"):
+        next(waiting)
+    loading.report(0.1, "Downloading …")
+    assert next(until_loaded(loading, lambda: True, lambda coming: coming.say)) == "Downloading …"

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from specviz.experiments.compare import Comparison
+from specviz.sessions.control_values import ControlValues
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.sweeping import OWN, Choice, Sweeping
 from specviz.sessions.turns import Turns
@@ -39,7 +40,11 @@ def begun(monkeypatch):
 
 
 def visitor(**changes):
-    return Visitor(values=VALUES | {"temperature": 0} | changes)
+    return Visitor(ControlValues(VALUES | {"temperature": 0} | changes))
+
+
+def sweep(sweeping, someone, choice):
+    return sweeping.sweep(someone.jobs["sweep"].claim(), someone, choice)
 
 
 def line(seen):
@@ -51,7 +56,7 @@ def rows(seen):
 
 
 def test_every_cell_is_measured_in_turns_with_the_target_alone(sweeping, begun):
-    seen = list(sweeping.sweep(visitor(), SMALL))
+    seen = list(sweep(sweeping, visitor(), SMALL))
     assert line(seen[0]).startswith(("0 of 4", "Loading")) and line(seen[-1]) == "4 of 4: all done."
     assert [cell[0][:2] for cell in begun] == [("none", 0)] * 4
     assert [cell[1][:2] for cell in begun] == [("greedy", 1), ("greedy", 4), ("prompt lookup", 1), ("prompt lookup", 4)]
@@ -69,7 +74,7 @@ def test_every_cell_is_measured_in_turns_with_the_target_alone(sweeping, begun):
 def test_the_estimate_comes_before_the_first_cell(sweeping, begun):
     someone = visitor()
     assert sweeping.plan(someone, SMALL) == "4 cells: up to 128 tokens to write, half of them by the target alone."
-    drive = sweeping.sweep(someone, SMALL)
+    drive = sweep(sweeping, someone, SMALL)
     told = line(next(s for s in drive if "cells" in line(s)))
     assert (
         re.search(r"up to 128 tokens to write, half of them by the target alone, about \d+ s here", told) and not begun
@@ -80,25 +85,25 @@ def test_the_estimate_comes_before_the_first_cell(sweeping, begun):
 
 def test_stopping_keeps_what_is_done_and_the_same_choices_go_on_from_there(sweeping, begun):
     someone = visitor()
-    drive = sweeping.sweep(someone, SMALL)
+    drive = sweep(sweeping, someone, SMALL)
     for seen in drive:
         if len(rows(seen)) == 2:
-            someone.swept.claims += 1
+            someone.jobs["sweep"].stop()
             break
     seen = list(drive)[-1]
     assert len(rows(seen)) == 2 and "press Sweep to go on with the 2 missing cells" in line(seen)
     half = len(begun)
-    last = list(sweeping.sweep(someone, SMALL))[-1]
+    last = list(sweep(sweeping, someone, SMALL))[-1]
     assert len(rows(last)) == 4
     # a cell that had begun when it was stopped is begun anew, all others ran once
     assert half <= 3 and [cell[1][:2] for cell in begun[half:]] == [("prompt lookup", 1), ("prompt lookup", 4)]
     again = len(begun)
-    assert rows(list(sweeping.sweep(someone, SMALL))[-1]) == rows(last) and len(begun) == again
+    assert rows(list(sweep(sweeping, someone, SMALL))[-1]) == rows(last) and len(begun) == again
 
 
 @pytest.mark.parametrize("strategies", [["greedy"], ["prompt lookup"]])
 def test_what_is_saved_says_what_the_table_says(sweeping, strategies):
-    last = list(sweeping.sweep(visitor(), Choice(strategies, [1, 4], [0.0, 1.0], [OWN], 16)))[-1]
+    last = list(sweep(sweeping, visitor(), Choice(strategies, [1, 4], [0.0, 1.0], [OWN], 16)))[-1]
     told = json.loads(last.pictures)
     text = list(csv.DictReader(io.StringIO(told["csv"])))
     plain = [json.loads(row) for row in told["jsonl"].splitlines()]
@@ -125,28 +130,28 @@ def test_what_is_saved_says_what_the_table_says(sweeping, strategies):
 
 def test_a_rule_that_changes_the_output_is_named_as_such(sweeping):
     one = Choice(["greedy"], [1], [0.0], [OWN], 1)
-    exact, lossy = (list(sweeping.sweep(visitor(rule=rule), one))[-1].table for rule in ("token matching", "lenience"))
+    exact, lossy = (list(sweep(sweeping, visitor(rule=rule), one))[-1].table for rule in ("token matching", "lenience"))
     assert "rule token matching, seed" in exact and "rule lenience (changes the output), seed" in lossy
     assert "Up to 1 token each" in lossy and "of 1 choice " in lossy
 
 
 def test_other_choices_keep_the_cells_that_still_fit(sweeping, begun):
     someone = visitor()
-    list(sweeping.sweep(someone, SMALL))
+    list(sweep(sweeping, someone, SMALL))
     wider = Choice(["greedy"], [1, 2, 4], [0.0, 0.7], [OWN], 16)
     del begun[:]
-    last = list(sweeping.sweep(someone, wider))[-1]
+    last = list(sweep(sweeping, someone, wider))[-1]
     assert sorted(cell[1][1:] for cell in begun) == [(1, 0.7), (2, 0), (2, 0.7), (4, 0.7)] and len(rows(last)) == 6
     # the same prompt asked of another seed is another measurement
-    someone.values["seed"] = 9
+    someone.controls.values["seed"] = 9
     del begun[:]
-    list(sweeping.sweep(someone, wider))
+    list(sweep(sweeping, someone, wider))
     assert len(begun) == 6
 
 
 def test_nothing_is_drawn_while_a_cell_runs(sweeping, monkeypatch):
     monkeypatch.setattr("specviz.sessions.sweeping.FRAME_S", 0)
-    seen = list(sweeping.sweep(visitor(), SMALL))
+    seen = list(sweep(sweeping, visitor(), SMALL))
     shown = [s.pictures for s in seen]
     # it changes once a cell and never between two steps of one
     assert len(set(shown)) == 5 and len(seen) > 4 * 16
@@ -160,7 +165,7 @@ def test_pooled_prompts_are_counted(sweeping):
 
         return tiny_pair("bytes_lm", "bytes_lm")
 
-    seen = list(Sweeping(Shelf(words), Turns()).sweep(visitor(), both))
+    seen = list(sweep(Sweeping(Shelf(words), Turns()), visitor(), both))
     assert [r["prompts"] for r in rows(seen[-1])] == [2] and "2 of 2" in seen[-1].table
     assert "bootstrap over 2 prompts and their steps" in seen[-1].table
     assert any("1 of 2" in s.table for s in seen)  # half done is said, too
@@ -181,19 +186,19 @@ def test_pooled_prompts_are_counted(sweeping):
 )
 def test_what_is_wrong_is_one_sentence(sweeping, changes, choice, sentence):
     wrong = Choice(**{n: getattr(SMALL, n) for n in Choice.__dataclass_fields__} | choice)
-    seen = list(sweeping.sweep(visitor(**changes), wrong))[-1]
+    seen = list(sweep(sweeping, visitor(**changes), wrong))[-1]
     assert sentence in line(seen) and not seen.pictures and not seen.table
 
 
 def test_what_does_not_fit_is_left_out_and_named(sweeping):
-    seen = list(sweeping.sweep(visitor(draft=""), SMALL))[-1]
+    seen = list(sweep(sweeping, visitor(draft=""), SMALL))[-1]
     assert "Left out: 'greedy'" in line(seen) and {r["strategy"] for r in rows(seen)} == {"prompt lookup"}
 
 
 def test_gaps_in_the_pictures_are_gaps(sweeping):
     someone = visitor(prompt="w1")
-    list(sweeping.sweep(someone, Choice(["prompt lookup"], [1], [0.0], [OWN], 8)))
-    seen = list(sweeping.sweep(someone, Choice(["greedy", "prompt lookup"], [2], [0.0], [OWN], 8)))[-1]
+    list(sweep(sweeping, someone, Choice(["prompt lookup"], [1], [0.0], [OWN], 8)))
+    seen = list(sweep(sweeping, someone, Choice(["greedy", "prompt lookup"], [2], [0.0], [OWN], 8)))[-1]
     heat, lines = (picture["figure"] for picture in json.loads(seen.pictures)["pictures"])
     assert heat["data"][0]["y"] == ["greedy", "prompt lookup"] and heat["data"][0]["x"] == ["2"]
     assert [trace.get("name") for trace in lines["data"]][-1] == "target alone"

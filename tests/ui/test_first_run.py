@@ -12,6 +12,7 @@ from specviz.core.settings import RunSettings
 from specviz.drafting import STRATEGIES
 from specviz.models.folders import ModelError
 from specviz.recordings import gallery
+from specviz.sessions.control_values import ControlValues
 from specviz.sessions.drive import Drivers
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.standins import Workshop
@@ -28,7 +29,7 @@ WORDS = f"This recording drafts with 'sampling'; the controls start with {FIRST!
 
 
 def visitor(**changes):
-    return Visitor(values=VALUES | {"strategy": FIRST} | changes)
+    return Visitor(ControlValues(VALUES | {"strategy": FIRST} | changes))
 
 
 @pytest.fixture

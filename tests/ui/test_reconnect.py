@@ -32,7 +32,7 @@ def visitors():
 
 def run_of(visitors, session, drivers, limit=2, **changes):
     someone = visitors.of(session)
-    someone.values = VALUES | changes
+    someone.controls.values = VALUES | changes
     told(drivers.play(someone, limit))
     return someone
 
@@ -42,33 +42,41 @@ def run_of(visitors, session, drivers, limit=2, **changes):
 
 def test_a_visitor_is_found_again_by_the_runs_id_only(visitors, drivers):
     someone = run_of(visitors, "before", drivers)
-    for wrong in ("", "other", someone.run_id + "x"):
+    for wrong in ("", "other", someone.shown.id + "x"):
         assert visitors.adopt(wrong, "stranger") is None
-    assert visitors.adopt(someone.run_id, "after") is someone is visitors.of("after")
+    assert visitors.adopt(someone.shown.id, "after") is someone is visitors.of("after")
     assert visitors.of("before") is not someone and visitors.of("before").run is None
     made = len(someone.run.steps)
     told(drivers.play(visitors.of("after"), 1))
     assert len(someone.run.steps) == made + 1
 
 
+def test_callers_without_a_session_share_nothing(visitors, drivers):
+    someone = run_of(visitors, None, drivers)
+    assert visitors.of(None) is not someone and visitors.of("").run is None
+    assert visitors.by_run(someone.shown.id) is None
+    known = run_of(visitors, "tab", drivers)
+    assert visitors.adopt(known.shown.id, None) is None and visitors.of("tab") is known
+
+
 def test_adopting_ones_own_run_changes_nothing(visitors, drivers):
     someone = run_of(visitors, "here", drivers)
-    claims = someone.driver
-    assert visitors.adopt(someone.run_id, "here") is someone and someone.driver == claims
+    claim = someone.driver.claim()
+    assert visitors.adopt(someone.shown.id, "here") is someone and claim.is_current
 
 
 def test_whoever_drove_the_run_stops_within_a_step_and_is_told(visitors, drivers):
     someone = visitors.of("first tab")
-    someone.values = VALUES | {"speed": "4 steps/s", "max_new_tokens": 100}
+    someone.controls.values = VALUES | {"speed": "4 steps/s", "max_new_tokens": 100}
     messages = []
     thread = threading.Thread(target=lambda: messages.extend(told(drivers.play(someone, float("inf")))))
     thread.start()
     while not someone.run or not someone.run.steps:
         time.sleep(0.01)
-    found = visitors.adopt(someone.run_id, "second tab")
+    found = visitors.adopt(someone.shown.id, "second tab")
     made = len(found.run.steps)
     thread.join(timeout=2)
-    assert not thread.is_alive() and not someone.busy.locked()
+    assert not thread.is_alive() and not someone.driver.is_held
     assert messages[-1]["m"] == "taken" and "Another window" in messages[-1]["say"]
     assert len(found.run.steps) <= made + 1
     told(drivers.play(found, 1))
@@ -78,18 +86,17 @@ def test_whoever_drove_the_run_stops_within_a_step_and_is_told(visitors, drivers
 def test_an_ending_driver_does_not_count_as_running(visitors, drivers):
     someone = run_of(visitors, "tab", drivers)
     lookups = Lookups(visitors, drivers.shelf, KEY)
-    with someone.busy:
-        someone.holder = someone.driver
-        assert lookups.resync({"r": someone.run_id, "f": 0})["state"] == "playing"
-        assert lookups.resync({"r": someone.run_id, "f": 0, "back": True})["state"] == "paused"
-        visitors.adopt(someone.run_id, "again")
-        assert lookups.resync({"r": someone.run_id, "f": 0})["state"] == "paused"
+    with someone.driver.hold(someone.driver.claim()):
+        assert lookups.resync({"r": someone.shown.id, "f": 0})["state"] == "playing"
+        assert lookups.resync({"r": someone.shown.id, "f": 0, "back": True})["state"] == "paused"
+        visitors.adopt(someone.shown.id, "again")
+        assert lookups.resync({"r": someone.shown.id, "f": 0})["state"] == "paused"
 
 
 def test_numbers_of_messages_only_rise_from_one_visitor_to_the_next(visitors, drivers):
     first = run_of(visitors, "one", drivers)
     time.sleep(0.05)
-    assert visitors.of("two").next_seq() > first.seq
+    assert visitors.of("two").next_seq() > first.next_seq()
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +116,9 @@ def panel():
 
 def test_a_reload_comes_before_the_address(panel, visitors, drivers):
     someone = run_of(visitors, "old", drivers, k=5, stop=("a\nb", "c"), options={"ngram": 2})
-    found, values, say = panel.arrive(visitors, "new", f'{{"run": "{someone.run_id}", "query": "?k=9&temperature=-1"}}')
+    found, values, say = panel.arrive(
+        visitors, "new", f'{{"run": "{someone.shown.id}", "query": "?k=9&temperature=-1"}}'
+    )
     assert found is someone and (values["k"], values["stop"], values["ngram"], say) == (5, "a\\nb\nc", 2, "")
     other, values, say = panel.arrive(visitors, "third", '{"run": "gone", "query": "?k=9&temperature=-1"}')
     assert other is not someone and "temperature" in say

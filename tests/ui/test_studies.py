@@ -31,9 +31,9 @@ def desk():
 
 def test_the_run_on_screen_is_found_by_what_the_browser_says(desk):
     someone = desk.visitors.of("a")
-    someone.values = dict(VALUES)
+    someone.controls.values = dict(VALUES)
     list(Drivers(desk.shelf, desk.turns).play(someone, 2))
-    trace = desk.on_screen(json.dumps({"r": someone.run_id}))
+    trace = desk.on_screen(json.dumps({"r": someone.shown.id}))
     assert len(trace.steps) == 2 and trace.output_ids == tuple(someone.run.output_ids)
     assert desk.on_screen('{"name": "copy"}') == gallery.read("copy")
     whole = specviz.run(tiny_pair("target12", "draft12"), "w1 w2", RunSettings(k=3, max_new_tokens=8))
@@ -59,19 +59,22 @@ def test_only_the_files_opened_last_are_kept(desk):
 
 def test_of_two_presses_of_a_button_the_later_has_the_last_word(desk):
     request, other = SimpleNamespace(session_hash="a"), SimpleNamespace(session_hash="b")
-    first, neighbour = desk.latest(request, "go", "123"), desk.latest(other, "go", "xyz")
+    first, neighbour = (
+        desk.latest(who, "go", lambda claim, t=text: t) for who, text in ((request, "123"), (other, "xyz"))
+    )
     assert next(first) == "1" and next(neighbour) == "x"
-    second = desk.latest(request, "go", "456")
+    second = desk.latest(request, "go", lambda claim: "456")
     assert next(second) == "4" and list(first) == [gr.skip()] and "".join(second) == "56" and "".join(neighbour) == "yz"
 
 
 def test_what_supersedes_a_button_waits_until_the_frame_on_its_way_is_sent(desk):
     request, order = SimpleNamespace(session_hash="c"), []
-    frames = desk.latest(request, "go", "12")
+    frames = desk.latest(request, "go", lambda claim: "12")
     assert next(frames) == "1"  # on its way until the next is asked for
+    claim = desk.visitor(request).jobs["go"].latest
     shows = Thread(target=lambda: (desk.supersede(request, "go"), order.append("shown")))
     shows.start()
-    while not desk.visitor(request).begun["go"].is_set():
+    while desk.visitor(request).jobs["go"].latest is claim:
         pass
     order.append("sent")
     assert list(frames) == [gr.skip()]

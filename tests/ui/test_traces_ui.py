@@ -47,11 +47,11 @@ def trace():
 def test_a_saved_run_is_exactly_the_trace_and_is_found_by_its_id_only():
     visitors, turns = Visitors(), Turns()
     someone = visitors.of("session")
-    someone.values = dict(VALUES)
+    someone.controls.values = dict(VALUES)
     shelf = Shelf(lambda target, draft, dtype, progress: tiny_pair(target, draft))
     list(Drivers(shelf, turns).play(someone, float("inf")))
     saver = Files(visitors, turns)
-    saved = saver.save({"r": someone.run_id})
+    saved = saver.save({"r": someone.shown.id})
     assert saved == {"json": someone.run.trace().to_json(), "file": "specviz-w1-w2.json"}
     assert Trace.from_json(saved["json"]).output_ids == tuple(someone.run.output_ids)
     for asked in ({"r": ""}, {"r": "other"}, {"r": None}, {"r": ["x"]}, {}, None, "x", 3, {"name": "../x"}):

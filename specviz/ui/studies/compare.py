@@ -13,6 +13,7 @@ from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import Desk
 from specviz.views import page
 
+JOB = "compare"
 SHOW_JS = """() => {
     const box = document.getElementById('sv-compare');
     const show = (left) => {
@@ -51,16 +52,12 @@ def add(desk: Desk) -> None:
         )
 
     def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str, str]]:
-        yield from desk.latest(request, "compare", comparing.compare(desk.settled(request, raw), chosen))
-
-    def end(request: gr.Request) -> None:
-        desk.visitor(request).comparing += 1
+        visitor = desk.settled(request, raw)
+        yield from desk.latest(request, JOB, lambda claim: comparing.compare(claim, visitor, chosen))
 
     def show(event: gr.EventData, request: gr.Request) -> list[Any]:
-        visitor = desk.visitor(request)
         # a comparison under way ends, and its last word must not take the recorded one's place
-        visitor.comparing += 1
-        desk.supersede(request, "compare")
+        desk.supersede(request, JOB)
         try:
             seen = recorded(str((event._data or {}).get("name") or ""))
         except SpecvizError as error:
@@ -68,7 +65,7 @@ def add(desk: Desk) -> None:
         return [gr.update(open=True), *seen]
 
     go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
-    stop.click(end, None, None, **desk.quick)
+    desk.stops(stop, JOB)
     # through the queue: what comes outside of it can overtake the live one's frames
     in_order = desk.quick | {"queue": True, "concurrency_limit": None}
     desk.view.compared(show, None, [unfolded, says, compared, raced], **in_order).then(

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from threading import Event
 from typing import Any, TypeVar
 
 import gradio as gr
@@ -22,12 +21,13 @@ import gradio as gr
 from specviz.core.settings import SpecvizError
 from specviz.recordings import gallery
 from specviz.sessions.files import Files
+from specviz.sessions.job import Claim
 from specviz.sessions.measuring import Measuring
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor, Visitors
 from specviz.traces.trace import Trace
-from specviz.ui.panel import Panel, take
+from specviz.ui.panel import Panel
 
 SHOWN_JS = "(_, ...rest) => [document.querySelector('#sv-view .sv-root')?.dataset.shown ?? '', ...rest]"
 """Puts what is on screen into the first input; the browser alone knows (`assets/live.js`)."""
@@ -59,35 +59,38 @@ class Desk:
     def settled(self, request: gr.Request, raw: Sequence[Any]) -> Visitor:
         """Who asks, with the controls (`panel.widgets`, in order) written down."""
         visitor = self.visitor(request)
-        take(visitor, dict(zip(self.panel.names, raw, strict=True)))
+        visitor.controls.take(dict(zip(self.panel.names, raw, strict=True)))
         return visitor
 
-    def latest(self, request: gr.Request, button: str, work: Iterable[Seen]) -> Iterator[Any]:
-        """What `work` gives, until the same visitor presses `button` anew: the later press has the last word.
+    def latest(self, request: gr.Request, job: str, work: Callable[[Claim], Iterable[Seen]]) -> Iterator[Any]:
+        """What `work` gives for a new claim on the visitor's job, until a later press: that has the last word.
 
         A work that was superseded ends with a frame that changes nothing (`gr.skip`).
         """
-        begun, me = self.visitor(request).begun, Event()
-        begun[button] = me
+        claim = self.visitor(request).jobs[job].claim()
         try:
-            for seen in work:
-                me.clear()
-                if begun[button] is not me:
+            for seen in work(claim):
+                claim.delivered.clear()
+                if not claim.is_latest:
                     # Gradio sends the last frame once more at the end: let that be one that changes nothing
                     yield gr.skip()
                     return
                 yield seen
-                me.set()  # Gradio has sent it: it asks for the next
+                claim.delivered.set()  # Gradio has sent it: it asks for the next
         finally:
-            me.set()
+            claim.delivered.set()
 
-    def supersede(self, request: gr.Request, button: str) -> None:
-        """From now on nothing comes of `button` any more; returns once what is on its way has been sent."""
-        begun, me = self.visitor(request).begun, Event()
-        me.set()
-        before, begun[button] = begun.get(button), me
-        if before is not None:
-            before.wait(SENT_S)
+    def stops(self, button: gr.Button, job: str) -> None:
+        """Let `button` end the visitor's job, which says so itself."""
+
+        def stop(request: gr.Request) -> None:
+            self.visitor(request).jobs[job].stop()
+
+        button.click(stop, None, None, **self.quick)
+
+    def supersede(self, request: gr.Request, job: str) -> None:
+        """From now on nothing comes of the job any more; returns once what is on its way has been sent."""
+        self.visitor(request).jobs[job].silence(SENT_S)
 
     def on_screen(self, shown: str) -> Trace:
         """The run or recording that the browser shows (`SHOWN_JS`), as far as it has come. Raises SpecvizError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradio as gr
@@ -10,12 +10,14 @@ import gradio as gr
 from specviz.core.settings import SpecvizError
 from specviz.experiments.distribution_check import STRATEGIES
 from specviz.sessions import metering
+from specviz.sessions.job import Claim
 from specviz.sessions.metering import NAMES, RUNS, SEED, USUAL
 from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views.lossless import words
 
+REPLAY, COUNT = "replay", "count"
 INTRO = (
     "One place of the run on screen, asked again up to 100,000 times with fresh draws and coins: does what comes out have "
     "the target's distribution? All that was not recorded there counts as one more symbol, “all others”; summed up like "
@@ -105,11 +107,11 @@ def add(desk: Desk) -> None:
             return [gr.update(), words(str(error))]
 
     def replay(request: gr.Request, shown: str, *asked: Any) -> Iterator[tuple[str, str]]:
-        work = _told(lambda: metering.replayed(desk.on_screen(shown), *asked))
-        yield from desk.latest(request, "replay", work)
+        work = _told(lambda claim: metering.replayed(claim, desk.on_screen(shown), *asked))
+        yield from desk.latest(request, REPLAY, work)
 
     def count(request: gr.Request, *asked: Any) -> Iterator[tuple[str, str]]:
-        yield from desk.latest(request, "count", _told(lambda: metering.counted(desk.turns, *asked)))
+        yield from desk.latest(request, COUNT, _told(lambda claim: metering.counted(claim, desk.turns, *asked)))
 
     hidden = gr.Textbox(visible=False)
     desk.looks(unfolded, None, find, [step, place, where], say=says)
@@ -119,10 +121,10 @@ def add(desk: Desk) -> None:
         slider.change(
             move, [hidden, step, place], [place, where], js=SHOWN_JS, trigger_mode="always_last", **desk.quick
         )
-    replaying = go.click(replay, [hidden, step, place, names, seed], [says, seen], js=SHOWN_JS, **desk.long)
-    halt.click(lambda: STOPPED, None, says, cancels=[replaying], **desk.quick)
-    counting = check.click(count, [strategy, names, runs], [tells, found], **desk.long)
-    end.click(lambda: STOPPED, None, tells, cancels=[counting], **desk.quick)
+    go.click(replay, [hidden, step, place, names, seed], [says, seen], js=SHOWN_JS, **desk.long)
+    desk.stops(halt, REPLAY)
+    check.click(count, [strategy, names, runs], [tells, found], **desk.long)
+    desk.stops(end, COUNT)
 
 
 def _label(name: str) -> str:
@@ -133,9 +135,15 @@ def _label(name: str) -> str:
     }[metering.kind(name)]
 
 
-def _told(work: Any) -> Iterator[tuple[str, str]]:
-    """What a generator gives, and what is wrong as a sentence in place of it."""
-    try:
-        yield from work()
-    except SpecvizError as error:
-        yield str(error), ""
+def _told(work: Callable[[Claim], Iterator[tuple[str, str]]]) -> Callable[[Claim], Iterator[Any]]:
+    """What `work` gives, and at its end that it was stopped, or what is wrong as a sentence in place of it."""
+
+    def told(claim: Claim) -> Iterator[Any]:
+        try:
+            yield from work(claim)
+            if not claim.is_current:
+                yield STOPPED, gr.skip()
+        except SpecvizError as error:
+            yield str(error), ""
+
+    return told

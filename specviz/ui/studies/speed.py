@@ -13,12 +13,16 @@ from specviz.core.plural import counted
 from specviz.core.settings import SpecvizError
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace, Point
+from specviz.sessions.job import Claim
+from specviz.sessions.visitors import Visitor
+from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
 from specviz.views.study import changed
 from specviz.views.theory import Curve
 
+JOB = "measure costs"
 EXAMPLE = (0.7, 0.1, 0.05)
 """α, c and the cost of one more place, where a run has none: made up, and called so."""
 LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
@@ -27,8 +31,6 @@ LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
 
 def add(desk: Desk) -> None:
     """Put it on the page."""
-    measuring = desk.measuring
-    going: dict[str, object] = {}
     with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0, min_width=90)
@@ -47,29 +49,7 @@ def add(desk: Desk) -> None:
         )
         verdict = Piece("", elem_id="sv-why-verdict", padding=False)
         with gr.Row():
-            sliders = [
-                gr.Slider(
-                    0,
-                    high,
-                    value,
-                    step=step,
-                    label=label,
-                    info=info,
-                    elem_id=f"sv-why-{name}",
-                    min_width=200,
-                    buttons=[],
-                )
-                for (high, step), value, (name, label, info) in zip(
-                    LIMITS,
-                    EXAMPLE,
-                    (
-                        ("alpha", "α", "chance that a tested token is accepted"),
-                        ("c", "c", "a draft pass ÷ a target pass"),
-                        ("slope", "one more place", "what it adds to v: v(K) = 1 + this · K"),
-                    ),
-                    strict=True,
-                )
-            ]
+            sliders = _sliders()
         back = gr.Button("The run's own values", elem_id="sv-why-back", size="sm")
         explained = Piece("", elem_id="sv-why-explained", padding=False)
         strip = Piece("", elem_id="sv-why-strip", padding=False)
@@ -86,9 +66,52 @@ def add(desk: Desk) -> None:
         facts = gr.Textbox("", visible=False)
     hidden = gr.Textbox(visible=False)
     outputs = [found, warned, curve, verdict, *sliders, explained, strip, first, facts]
+    why = WhySpeed(desk, len(outputs))
+    desk.looks(unfolded, again, why.drawn, outputs, say)
+    for slider in sliders:
+        slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **desk.quick)
+    back.click(restore, facts, sliders, **desk.quick)
+    first.change(why.from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **desk.quick)
+    measure.click(why.costs, [hidden, *desk.panel.widgets], [say, *outputs], js=SHOWN_JS, **desk.long)
+    desk.stops(stop, JOB)
 
-    def drawn(trace: Any, here: bool = False) -> list[Any]:
-        known = measuring.known(trace, here)
+
+def _sliders() -> list[gr.Slider]:
+    return [
+        gr.Slider(
+            0,
+            high,
+            value,
+            step=step,
+            label=label,
+            info=info,
+            elem_id=f"sv-why-{name}",
+            min_width=200,
+            buttons=[],
+        )
+        for (high, step), value, (name, label, info) in zip(
+            LIMITS,
+            EXAMPLE,
+            (
+                ("alpha", "α", "chance that a tested token is accepted"),
+                ("c", "c", "a draft pass ÷ a target pass"),
+                ("slope", "one more place", "what it adds to v: v(K) = 1 + this · K"),
+            ),
+            strict=True,
+        )
+    ]
+
+
+class WhySpeed:
+    """The handlers that need a run. `outputs`: how many values `drawn` gives."""
+
+    def __init__(self, desk: Desk, outputs: int) -> None:
+        self.desk = desk
+        self.outputs = outputs
+
+    def drawn(self, trace: Trace, here: bool = False) -> list[Any]:
+        """All that the study shows of a run. `here`: with the costs measured on this machine before all others."""
+        known = self.desk.measuring.known(trace, here)
         own = Own.of(known)
         shown = own.curve(own.sliders)
         return [
@@ -103,53 +126,45 @@ def add(desk: Desk) -> None:
             own.packed(),
         ]
 
-    def move(packed: str, alpha: float, c: float, slope: float) -> tuple[str, str, str]:
-        own = Own.unpacked(packed)
-        shown = own.curve((alpha, c, slope))
-        return own.warning(shown), theory.picture(shown), own.told(shown)
-
-    def restore(packed: str) -> tuple[float, ...]:
-        return Own.unpacked(packed).sliders
-
-    def from_step(shown: str, number: float | None) -> Any:
+    def from_step(self, shown: str, number: float | None) -> Any:
+        """The strip from another step on."""
         try:
-            return timeline.study(desk.on_screen(shown), int(number or 1))
+            return timeline.study(self.desk.on_screen(shown), int(number or 1))
         except SpecvizError as error:
             return timeline.room(timeline.says(str(error)))
 
-    def costs(shown: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
-        visitor, who, me = desk.settled(request, raw), str(request.session_hash), object()
-        going[who] = me
-        same = [gr.update()] * len(outputs)
+    def costs(self, shown: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
+        """Measure what drafting and verifying cost for the run on screen, with progress."""
+        visitor = self.desk.settled(request, raw)
+        yield from self.desk.latest(request, JOB, lambda claim: self.measured(claim, visitor, shown))
+
+    def measured(self, claim: Claim, visitor: Visitor, shown: str) -> Iterator[list[Any]]:
+        """A sentence and all that is shown, while `claim` is current."""
+        same = [gr.update()] * self.outputs
         try:
-            trace = desk.on_screen(shown)
-            steps = measuring.measure(visitor, trace, lambda: going.get(who) is me)
+            trace = self.desk.on_screen(shown)
+            steps = self.desk.measuring.measure(claim, visitor, trace)
             while True:
                 try:
                     yield [next(steps), *same]
                 except StopIteration as end:
                     done: bool = end.value
                     break
-            if done:
-                yield ["Measured.", *drawn(trace, here=True)]
-            elif who not in going:  # else pressed again, and what is measured now has the word
-                yield ["Stopped; nothing was changed.", *same]
+            yield ["Measured.", *self.drawn(trace, here=True)] if done else ["Stopped; nothing was changed.", *same]
         except SpecvizError as error:
             yield [str(error), *same]
-        finally:
-            if going.get(who) is me:
-                del going[who]
 
-    def end(request: gr.Request) -> None:
-        going.pop(str(request.session_hash), None)
 
-    desk.looks(unfolded, again, drawn, outputs, say)
-    for slider in sliders:
-        slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **desk.quick)
-    back.click(restore, facts, sliders, **desk.quick)
-    first.change(from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **desk.quick)
-    measure.click(costs, [hidden, *desk.panel.widgets], [say, *outputs], js=SHOWN_JS, **desk.long)
-    stop.click(end, None, None, **desk.quick)
+def move(packed: str, alpha: float, c: float, slope: float) -> tuple[str, str, str]:
+    """Warning, curve and verdict with the sliders at these values."""
+    own = Own.unpacked(packed)
+    shown = own.curve((alpha, c, slope))
+    return own.warning(shown), theory.picture(shown), own.told(shown)
+
+
+def restore(packed: str) -> tuple[float, ...]:
+    """The sliders at the run's own values."""
+    return Own.unpacked(packed).sliders
 
 
 class Own:

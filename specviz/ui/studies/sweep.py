@@ -14,6 +14,7 @@ from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import Desk
 from specviz.views import page
 
+JOB = "sweep"
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
 TEMPERATURES = (0.0, 0.5, 0.7, 1.0)
 FIRST = Choice(strategies=["greedy", "prompt lookup"], ks=[1, 2, 4, 8], temperatures=[0.0], prompts=[OWN], tokens=32)
@@ -65,26 +66,22 @@ def add(desk: Desk) -> None:
     chosen: list[Any] = [strategies, ks, temperatures, prompts, tokens]
 
     def sweep(request: gr.Request, *raw: Any) -> Iterator[tuple[str, str, str]]:
-        work = sweeping.sweep(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
-        yield from desk.latest(request, "sweep", work)
+        visitor, choice = desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)])
+        yield from desk.latest(request, JOB, lambda claim: sweeping.sweep(claim, visitor, choice))
 
     def planned(request: gr.Request, *raw: Any) -> str:
         return sweeping.plan(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
 
-    def end(request: gr.Request) -> None:
-        desk.visitor(request).swept.claims += 1
-
     def forgotten(request: gr.Request) -> tuple[str, str, str]:
         visitor = desk.visitor(request)
-        visitor.swept.claims += 1
-        visitor.swept.done.clear()
-        visitor.swept.rows.clear()
+        visitor.jobs[JOB].stop()
+        visitor.swept.clear()
         return "", "", ""
 
     given = [*chosen, *desk.panel.widgets]
     shown = [progress, pictures, table]
     go.click(sweep, given, shown, **desk.long).then(planned, given, plan, **desk.quick)
-    stop.click(end, None, None, **desk.quick)
+    desk.stops(stop, JOB)
     forget.click(forgotten, None, shown, **desk.quick).then(planned, given, plan, **desk.quick)
     unfolded.expand(planned, given, plan, **desk.quick)
     for widget in chosen:
