@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR
-from specviz.ui import app, controls, panel
+from specviz.sessions.services import DEFAULT_KEY
+from specviz.ui import controls, panel
 from tests.ui import browser
 
 INSTEAD = "The wanted pair is not to be had: another one runs instead."
@@ -52,4 +53,4 @@ def test_the_menu_shows_what_runs_only_in_place_of_the_default_pair():
         assert shown.pair_update({"target": controls.DEFAULT_PAIR})["value"] == chosen
         assert shown.pair_update({"target": "gpt2-xl", "draft": "distilgpt2"})["value"] == "GPT-2 XL ← DistilGPT2"
         assert "value" not in shown.pair_update({"k": 3})
-    assert app.DEFAULT_KEY[0] == controls.DEFAULT_PAIR
+    assert DEFAULT_KEY[0] == controls.DEFAULT_PAIR

@@ -10,12 +10,7 @@ import pytest
 import specviz
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.recordings import gallery
-from specviz.sessions.drive import Drivers
-from specviz.sessions.files import Files
-from specviz.sessions.measuring import Measuring
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
-from specviz.sessions.visitors import Visitors
+from specviz.sessions.services import Services
 from specviz.ui.studies import Desk
 from tests.conftest import tiny_pair
 from tests.sessions.handlers import VALUES, load
@@ -23,21 +18,19 @@ from tests.sessions.handlers import VALUES, load
 
 @pytest.fixture
 def desk():
-    visitors, turns = Visitors(), Turns()
     nothing = object()
-    shelf = Shelf(load)
-    return Desk(visitors, shelf, turns, Measuring(shelf, turns), Files(visitors, turns), nothing, nothing, {}, {})
+    return Desk(Services(load), nothing, nothing, {}, {})
 
 
 def test_the_run_on_screen_is_found_by_what_the_browser_says(desk):
-    someone = desk.visitors.of("a")
+    someone = desk.services.visitors.of("a")
     someone.controls.values = dict(VALUES)
-    list(Drivers(desk.shelf, desk.turns).play(someone, 2))
+    list(desk.services.drivers.play(someone, 2))
     trace = desk.on_screen(json.dumps({"r": someone.shown.id}))
     assert len(trace.steps) == 2 and trace.output_ids == tuple(someone.run.output_ids)
     assert desk.on_screen('{"name": "copy"}') == gallery.read("copy")
     whole = specviz.run(tiny_pair("target12", "draft12"), "w1 w2", RunSettings(k=3, max_new_tokens=8))
-    answer = json.loads(desk.files.open(whole.to_json()))
+    answer = json.loads(desk.services.files.open(whole.to_json()))
     assert desk.on_screen(json.dumps({"kept": answer["kept"]})).output_ids == whole.output_ids
 
 
@@ -51,10 +44,10 @@ def test_anything_else_is_one_sentence(desk, shown):
 
 def test_only_the_files_opened_last_are_kept(desk):
     text = gallery.read("k-midway").to_json()
-    ids = [json.loads(desk.files.open(text))["kept"] for _ in range(17)]
+    ids = [json.loads(desk.services.files.open(text))["kept"] for _ in range(17)]
     with pytest.raises(SpecvizError, match="open it again"):
-        desk.files.kept(ids[0])
-    assert desk.files.kept(ids[-1]).steps
+        desk.services.files.kept(ids[0])
+    assert desk.services.files.kept(ids[-1]).steps
 
 
 def test_of_two_presses_of_a_button_the_later_has_the_last_word(desk):

@@ -28,7 +28,7 @@ SHOW_JS = """() => {
 
 def add(desk: Desk) -> None:
     """Put it on the page."""
-    comparing = Comparing(desk.shelf, desk.turns)
+    comparing = Comparing(desk.services.shelf, desk.services.turns)
     with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare") as unfolded:
         rivals = gr.CheckboxGroup(
             CHOICES,

@@ -20,12 +20,9 @@ import gradio as gr
 
 from specviz.core.settings import SpecvizError
 from specviz.recordings import gallery
-from specviz.sessions.files import Files
 from specviz.sessions.job import Claim
-from specviz.sessions.measuring import Measuring
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
-from specviz.sessions.visitors import Visitor, Visitors
+from specviz.sessions.services import Services
+from specviz.sessions.visitors import Visitor
 from specviz.traces.trace import Trace
 from specviz.ui.panel import Panel
 
@@ -39,14 +36,10 @@ NOTHING = "There is no run on screen yet; press Play, or choose a recording unde
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Bound to one app. `measuring`: α, c and v of a run, the one source for all studies; `panel`: all controls; `quick`,
-    `long`: keywords of events that answer at once or stream; of the latter the latest press counts (`latest`)."""
+    """Bound to one app. `panel`: all controls; `quick`, `long`: keywords of events that answer at once or stream; of the
+    latter the latest press counts (`latest`)."""
 
-    visitors: Visitors
-    shelf: Shelf
-    turns: Turns
-    measuring: Measuring
-    files: Files
+    services: Services
     panel: Panel
     view: gr.HTML
     quick: dict[str, Any]
@@ -54,7 +47,7 @@ class Desk:
 
     def visitor(self, request: gr.Request) -> Visitor:
         """Who asks."""
-        return self.visitors.of(request.session_hash)
+        return self.services.visitors.of(request.session_hash)
 
     def settled(self, request: gr.Request, raw: Sequence[Any]) -> Visitor:
         """Who asks, with the controls (`panel.widgets`, in order) written down."""
@@ -103,12 +96,12 @@ class Desk:
         if asked.get("name"):
             return gallery.read(str(asked["name"]))
         if asked.get("kept"):
-            return self.files.kept(str(asked["kept"]))
-        visitor = self.visitors.by_run(str(asked.get("r") or ""))
+            return self.services.files.kept(str(asked["kept"]))
+        visitor = self.services.visitors.by_run(str(asked.get("r") or ""))
         if visitor is None or visitor.run is None:
             raise SpecvizError(NOTHING)
         # between two steps, so that text and steps belong together
-        return self.turns.submit(visitor.run.trace).result()
+        return self.services.turns.submit(visitor.run.trace).result()
 
     def looks(
         self,

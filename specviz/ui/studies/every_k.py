@@ -31,7 +31,7 @@ def add(desk: Desk) -> None:
         with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-every-k-again", size="sm", scale=0, min_width=90)
         drawn = Piece("", elem_id="sv-every-k-table", padding=False)
-    desk.looks(unfolded, again, lambda trace: look(trace, desk.measuring), drawn)
+    desk.looks(unfolded, again, lambda trace: look(trace, desk.services.measuring), drawn)
 
 
 def look(trace: Trace, measuring: Measuring) -> str:

@@ -111,7 +111,9 @@ def add(desk: Desk) -> None:
         yield from desk.latest(request, REPLAY, work)
 
     def count(request: gr.Request, *asked: Any) -> Iterator[tuple[str, str]]:
-        yield from desk.latest(request, COUNT, _told(lambda claim: metering.counted(claim, desk.turns, *asked)))
+        yield from desk.latest(
+            request, COUNT, _told(lambda claim: metering.counted(claim, desk.services.turns, *asked))
+        )
 
     hidden = gr.Textbox(visible=False)
     desk.looks(unfolded, None, find, [step, place, where], say=says)

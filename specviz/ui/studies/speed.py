@@ -111,7 +111,7 @@ class WhySpeed:
 
     def drawn(self, trace: Trace, here: bool = False) -> list[Any]:
         """All that the study shows of a run. `here`: with the costs measured on this machine before all others."""
-        known = self.desk.measuring.known(trace, here)
+        known = self.desk.services.measuring.known(trace, here)
         own = Own.of(known)
         shown = own.curve(own.sliders)
         return [
@@ -143,7 +143,7 @@ class WhySpeed:
         same = [gr.update()] * self.outputs
         try:
             trace = self.desk.on_screen(shown)
-            steps = self.desk.measuring.measure(claim, visitor, trace)
+            steps = self.desk.services.measuring.measure(claim, visitor, trace)
             while True:
                 try:
                     yield [next(steps), *same]

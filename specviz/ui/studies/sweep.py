@@ -23,7 +23,7 @@ FIRST = Choice(strategies=["greedy", "prompt lookup"], ks=[1, 2, 4, 8], temperat
 
 def add(desk: Desk) -> None:
     """Put it on the page."""
-    sweeping = Sweeping(desk.shelf, desk.turns)
+    sweeping = Sweeping(desk.services.shelf, desk.services.turns)
     with gr.Accordion("Sweep strategies and K", open=False, elem_id="sv-sweep") as unfolded:
         strategies = gr.CheckboxGroup(
             CHOICES,

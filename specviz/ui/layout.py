@@ -1,0 +1,121 @@
+"""What stands where on the page: controls on the left, transport above the one live view. No handlers here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import gradio as gr
+
+from specviz.sessions.drive import SPEEDS
+from specviz.sessions.services import Services
+from specviz.ui import controls, links
+from specviz.ui.panel import TABLES
+from specviz.verification import RULES
+from specviz.views import page
+
+TITLE = '<h1 class="sv-name">specviz</h1><p class="sv-motto">Watch a small model draft and a large one verify.</p>'
+# past the controls, which are a dozen stops of the Tab key
+SKIP = '<a class="sv-skip" href="#sv-play">Skip to the run</a>'
+
+
+@dataclass(slots=True)
+class Sidebar:
+    """The controls. `values`: by the names of `RunSettings`, in the order of the page; `options`: own knobs of entries of
+    a menu; `groups`: what holds them, by menu and entry; `preset`, `pair`: menus that fill other controls."""
+
+    preset: gr.Dropdown
+    pair: gr.Dropdown
+    load: gr.Button
+    values: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, gr.Slider] = field(default_factory=dict)
+    groups: dict[tuple[str, str], gr.Group] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """The buttons above the run."""
+
+    play: gr.Button
+    pause: gr.Button
+    step: gr.Button
+    reset: gr.Button
+    live: gr.Button
+    alone: gr.Button
+
+
+def sidebar() -> Sidebar:
+    """Put the controls on the page."""
+    values: dict[str, Any] = {}
+    options: dict[str, gr.Slider] = {}
+    groups: dict[tuple[str, str], gr.Group] = {}
+
+    def knobs_of(name: str) -> None:
+        for label, entry in TABLES[name].items():
+            if entry.knobs:
+                shown = label == getattr(controls.FIRST_SETTINGS, name)
+                with gr.Group(visible=shown) as groups[name, label]:
+                    options.update(controls.own_knobs(entry))
+
+    with gr.Sidebar(width=300, elem_id="sv-side"):
+        gr.HTML(SKIP + TITLE, padding=False)
+        preset = controls.preset_menu()
+        values["prompt"] = controls.prompt_box()
+        values["k"] = controls.setting("k")
+        values["strategy"] = controls.strategy_menu()
+        knobs_of("strategy")
+        values["draft_length"] = controls.length_menu()
+        knobs_of("draft_length")
+        values["temperature"] = controls.setting("temperature")
+        values["speed"] = controls.speed_menu()
+        with gr.Accordion("Sampling and rule", open=False):
+            for name in ("top_k", "top_p", "repetition_penalty"):
+                values[name] = controls.setting(name)
+            values["seed"] = controls.seed_box()
+            values["rule"] = controls.rule_menu()
+            knobs_of("rule")
+        with gr.Accordion("Length and template", open=False):
+            values["max_new_tokens"] = controls.setting("max_new_tokens")
+            values["chat"] = controls.chat_box()
+            values["stop"] = controls.stop_box()
+        with gr.Accordion("Models", open=False):
+            pair = controls.pair_menu()
+            values["target"] = controls.target_menu()
+            values["draft"] = controls.draft_menu()
+            values["dtype"] = controls.dtype_menu()
+            load = gr.Button("Load these models", size="sm", elem_id="sv-load")
+    return Sidebar(preset, pair, load, values, options, groups)
+
+
+def transport() -> Transport:
+    """Put the title and the buttons on the page."""
+    gr.HTML(TITLE, padding=False, elem_id="sv-title")  # shown on phones, where the column begins closed
+    with gr.Row(elem_id="sv-transport"):
+        return Transport(
+            play=gr.Button("▶ Play", variant="primary", elem_id="sv-play", scale=0),
+            pause=gr.Button("❚❚ Pause", elem_id="sv-pause", scale=0),
+            step=gr.Button("▶❚ Step", elem_id="sv-step", scale=0),
+            reset=gr.Button("↺ Reset", elem_id="sv-reset", scale=0),
+            # shown by the view (transport.js) while a recording is on screen
+            live=gr.Button("Run live", elem_id="sv-live", scale=0),
+            alone=gr.Button("Measure target alone", elem_id="sv-alone", elem_classes="sv-apart", scale=0),
+        )
+
+
+def live_view(services: Services) -> gr.HTML:
+    """Put the one live view on the page, with what its script asks the server for."""
+    functions: list[Callable[..., Any]] = [*services.lookups.functions(), *services.files.functions()]
+    return gr.HTML(
+        "",
+        html_template=page.template(),
+        js_on_load=page.script(
+            lossy=[name for name, rule in RULES.items() if not rule.lossless],
+            speeds={name: rate for name, rate in SPEEDS.items() if rate < float("inf")},
+            settings=links.RUN_SETTINGS,
+        ),
+        apply_default_css=False,
+        elem_id="sv-view",
+        padding=False,
+        server_functions=functions,
+    )
