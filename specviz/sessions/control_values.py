@@ -11,6 +11,9 @@ from specviz.core.settings import KNOBS, RunSettings, number_of
 from specviz.decoding.knobs import own_knobs
 from specviz.sessions.stops import read_stops
 
+DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}
+"""Where sliders end that could not be aimed with over the whole range of their knob."""
+
 
 @dataclass(slots=True)
 class ControlValues:

@@ -12,11 +12,12 @@ from specviz.sessions.drive import Drivers
 from specviz.sessions.files import Files
 from specviz.sessions.lookups import Lookups
 from specviz.sessions.measuring import Measuring
+from specviz.sessions.pair_choice import DEFAULT_TARGET
 from specviz.sessions.shelf import Key, Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitors
 
-DEFAULT_KEY: Key = ("default", "", "auto")
+DEFAULT_KEY: Key = (DEFAULT_TARGET, "", "auto")
 
 
 class Services:

@@ -13,18 +13,16 @@ import gradio as gr
 from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
 from specviz.core.settings import KNOBS, Knob
 from specviz.drafting import LENGTHS, STRATEGIES, Length, Strategy
-from specviz.models import catalogue
-from specviz.models.catalogue import MODELS, PAIRS
+from specviz.models.catalogue import DEFAULT_PAIR, MODELS, PAIRS
 from specviz.models.standing import standing
 from specviz.recordings.gallery import FIRST_SETTINGS
+from specviz.sessions.control_values import DRAWN
 from specviz.sessions.drive import SPEEDS
+from specviz.sessions.pair_choice import DEFAULT_TARGET, OWN_PAIR
 from specviz.verification import RULES, Rule
 
-DRAWN = {"temperature": 2.0, "top_k": 200, "repetition_penalty": 2.0, "max_new_tokens": 512}
 FULL_SPEED = "full speed"
-DEFAULT_PAIR = "default"
 OWN_DRAFT = "(the pair's own, or none)"
-OWN_PAIR = "own choice"
 Choices = list[str] | list[tuple[str, str]]
 
 
@@ -130,33 +128,14 @@ def stop_box() -> gr.Textbox:
 def pair_menu() -> gr.Dropdown:
     """The catalogue's pairs, each with what is here and what would be downloaded; choosing one loads it."""
     choices = [(f"{name} · {standing(pair).short}", name) for name, pair in PAIRS.items()]
-    info = standing(PAIRS[catalogue.DEFAULT_PAIR]).sentence
-    return menu("pair", [*choices, (OWN_PAIR, OWN_PAIR)], catalogue.DEFAULT_PAIR, "Pair", info)
-
-
-def models_of(pair: str) -> tuple[str, str]:
-    """What target and draft menu show for a pair of the catalogue.
-
-    A pair with several sources of its target goes by its own name: which of them is to be had, the loader finds out.
-    """
-    if pair == catalogue.DEFAULT_PAIR:
-        return DEFAULT_PAIR, ""
-    if len(PAIRS[pair].targets) > 1:
-        return pair, ""
-    return PAIRS[pair].targets[0], PAIRS[pair].draft or ""
-
-
-def pair_of(target: str, draft: str) -> str:
-    """The catalogue's pair that these two are, or "own choice"."""
-    if target in PAIRS and draft in ("", PAIRS[target].draft):
-        return target
-    return next((name for name in PAIRS if models_of(name) == (target, draft)), OWN_PAIR)
+    info = standing(PAIRS[DEFAULT_PAIR]).sentence
+    return menu("pair", [*choices, (OWN_PAIR, OWN_PAIR)], DEFAULT_PAIR, "Pair", info)
 
 
 def target_menu() -> gr.Dropdown:
     """Catalogue, hub id or folder."""
     info = "From the list, a hub id (owner/name), or a folder with a model in it."
-    return menu("target", [DEFAULT_PAIR, *MODELS], DEFAULT_PAIR, "Target model", info, allow_custom_value=True)
+    return menu("target", [DEFAULT_TARGET, *MODELS], DEFAULT_TARGET, "Target model", info, allow_custom_value=True)
 
 
 def draft_menu() -> gr.Dropdown:

@@ -12,10 +12,11 @@ import gradio as gr
 
 from specviz.core.prompts import PRESETS
 from specviz.models.catalogue import PAIRS
+from specviz.sessions import links
 from specviz.sessions.outlook import MATTERS
+from specviz.sessions.pair_choice import DEFAULT_TARGET, models_of
 from specviz.sessions.services import Services
 from specviz.sessions.visitors import Visitor
-from specviz.ui import controls, links
 from specviz.ui.panel import Panel, hint, note
 from specviz.views import wire
 
@@ -95,7 +96,7 @@ class Handlers:
         visitor.controls.take(found)
         updates = self.panel.put(found)
         if "target" not in found and "draft" not in found:
-            updates[-1] = self.panel.pair_update({"target": controls.DEFAULT_PAIR})
+            updates[-1] = self.panel.pair_update({"target": DEFAULT_TARGET})
         return [note(visitor, say), *updates]
 
     def take_over(self, event: gr.EventData, request: gr.Request) -> list[Any]:
@@ -119,7 +120,7 @@ class Handlers:
         if name not in PAIRS or name == self.panel.pair_shown(stood):
             yield [gr.skip()] * 4  # nothing at all would empty them
             return
-        target, draft = controls.models_of(name)
+        target, draft = models_of(name)
         visitor.controls.take(stood | {"target": target, "draft": draft})
         yield [target, draft, self.panel.pair_update({"target": target, "draft": draft}), gr.skip()]
         for text in self.services.drivers.load(visitor):

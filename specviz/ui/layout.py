@@ -8,9 +8,10 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.sessions import links
 from specviz.sessions.drive import SPEEDS
 from specviz.sessions.services import Services
-from specviz.ui import controls, links
+from specviz.ui import controls
 from specviz.ui.panel import TABLES
 from specviz.verification import RULES
 from specviz.views import page

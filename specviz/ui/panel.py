@@ -18,11 +18,12 @@ from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR, PAIRS
 from specviz.models.standing import standing
 from specviz.recordings.gallery import present, read
+from specviz.sessions import links
 from specviz.sessions.files import controls_of
 from specviz.sessions.outlook import coming
+from specviz.sessions.pair_choice import DEFAULT_TARGET, pair_of
 from specviz.sessions.stops import write_stops
 from specviz.sessions.visitors import Visitor, Visitors
-from specviz.ui import controls, links
 from specviz.verification import RULES
 from specviz.views import wire
 
@@ -159,7 +160,7 @@ class Panel:
 
 def pair_wished(values: Mapping[str, Any]) -> str:
     """The pair that target and draft in `values` are, by name."""
-    return controls.pair_of(str(values.get("target", controls.DEFAULT_PAIR)), str(values.get("draft", "")))
+    return pair_of(str(values.get("target", DEFAULT_TARGET)), str(values.get("draft", "")))
 
 
 def recorded(query: str) -> dict[str, Any]:

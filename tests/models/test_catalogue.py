@@ -9,7 +9,7 @@ from specviz.core.runtime import DTYPES
 from specviz.models import fetching, loading, standing
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS
 from specviz.models.folders import ModelError
-from specviz.ui import controls
+from specviz.sessions import pair_choice
 from tests import tiny
 
 
@@ -94,11 +94,11 @@ def test_the_token_comes_from_the_environment_only(monkeypatch, given, token):
 
 def test_menu_and_pair_agree_both_ways():
     for name in PAIRS:
-        assert controls.pair_of(*controls.models_of(name)) == name
+        assert pair_choice.pair_of(*pair_choice.models_of(name)) == name
         assert (
-            controls.pair_of(name, "") == controls.pair_of(name, PAIRS[name].draft or "") == name
+            pair_choice.pair_of(name, "") == pair_choice.pair_of(name, PAIRS[name].draft or "") == name
         )  # as a link may ask
-    assert controls.pair_of("gpt2", "") == controls.OWN_PAIR
+    assert pair_choice.pair_of("gpt2", "") == pair_choice.OWN_PAIR
 
 
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if len(pair.targets) > 1])
@@ -114,7 +114,7 @@ def test_a_chosen_pair_loads_the_target_that_its_menu_says_is_here(machine, monk
     monkeypatch.setattr(fetching, "KINDS", dict.fromkeys(fetching.KINDS, fetched))
     load, loaded = loading._load_folder, []
     monkeypatch.setattr(loading, "_load_folder", lambda *a: loaded.append(a[1]) or load(*a))
-    target, draft = controls.models_of(name)
+    target, draft = pair_choice.models_of(name)
     loading.load_pair(target, draft or None)
     assert loaded == [wanted, PAIRS[name].draft]
 
@@ -129,7 +129,7 @@ def test_of_a_pair_that_is_not_here_another_source_of_its_target_is_tried(machin
     monkeypatch.setattr(
         fetching, "KINDS", {"hub": (None, out_of_reach), "wheel": (None, lambda source, p: source.name)}
     )
-    target, _ = controls.models_of(name)
+    target, _ = pair_choice.models_of(name)
     assert fetching.locate_first(PAIRS[target].targets)[0] == PAIRS[name].targets[1]
 
 

@@ -12,13 +12,13 @@ from specviz.core.settings import RunSettings
 from specviz.drafting import STRATEGIES
 from specviz.models.folders import ModelError
 from specviz.recordings import gallery
+from specviz.sessions import links
 from specviz.sessions.control_values import ControlValues
 from specviz.sessions.drive import Drivers
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.standins import Workshop
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
-from specviz.ui import links
 from tests.conftest import tiny_pair
 from tests.sessions.handlers import VALUES, load
 from tests.ui import browser

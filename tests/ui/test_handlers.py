@@ -8,8 +8,8 @@ import pytest
 
 from specviz.core.prompts import PRESETS
 from specviz.models.catalogue import DEFAULT_PAIR
+from specviz.sessions.pair_choice import DEFAULT_TARGET
 from specviz.sessions.services import Services
-from specviz.ui import controls
 from specviz.ui.handlers import Handlers
 from specviz.ui.layout import sidebar
 from specviz.ui.panel import Panel
@@ -66,7 +66,7 @@ def test_an_example_fills_prompt_and_template_once(handlers):
 
 
 def test_the_menu_of_pairs_loads_what_it_names_and_ignores_what_it_followed(handlers):
-    stood = raw(handlers, target=controls.DEFAULT_PAIR, draft="")
+    stood = raw(handlers, target=DEFAULT_TARGET, draft="")
     assert list(handlers.choose_pair(DEFAULT_PAIR, REQUEST, *stood)) == [[gr.skip()] * 4]
     updates = list(handlers.choose_pair("GPT-2 XL ← DistilGPT2", REQUEST, *stood))
     assert updates[0][:2] == ["gpt2-xl", "distilgpt2"]

@@ -10,8 +10,7 @@ from specviz.decoding.knobs import own_knobs
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import DEFAULT_PAIR
 from specviz.recordings import gallery
-from specviz.sessions import files
-from specviz.ui import links
+from specviz.sessions import files, links
 from tests.ui.actions import expected, link_of, reload, save
 
 

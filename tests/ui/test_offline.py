@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR
+from specviz.sessions.pair_choice import DEFAULT_TARGET
 from specviz.sessions.services import DEFAULT_KEY
 from specviz.ui import controls, panel
 from tests.ui import browser
@@ -50,7 +51,7 @@ def test_the_menu_shows_what_runs_only_in_place_of_the_default_pair():
     menu = controls.pair_menu()
     for words, chosen in (("", DEFAULT_PAIR), (INSTEAD, OFFLINE_PAIR)):
         shown = panel.Panel({}, {}, menu, lambda words=words: words)
-        assert shown.pair_update({"target": controls.DEFAULT_PAIR})["value"] == chosen
+        assert shown.pair_update({"target": DEFAULT_TARGET})["value"] == chosen
         assert shown.pair_update({"target": "gpt2-xl", "draft": "distilgpt2"})["value"] == "GPT-2 XL ← DistilGPT2"
         assert "value" not in shown.pair_update({"k": 3})
-    assert DEFAULT_KEY[0] == controls.DEFAULT_PAIR
+    assert DEFAULT_KEY[0] == DEFAULT_TARGET

@@ -7,12 +7,13 @@ import time
 
 import pytest
 
+from specviz.sessions import links
 from specviz.sessions.drive import Drivers
 from specviz.sessions.lookups import Lookups
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitors
-from specviz.ui import app, links
+from specviz.ui import app
 from specviz.ui.panel import Panel
 from tests.conftest import tiny_pair
 from tests.sessions.handlers import KEY, VALUES, told

@@ -18,14 +18,13 @@ from specviz.experiments.compare import lanes_of
 from specviz.experiments.compared import ALONE
 from specviz.metrics.comparison import rate
 from specviz.recordings import gallery, studio
-from specviz.sessions import files
+from specviz.sessions import files, links
 from specviz.sessions.drive import Drivers
 from specviz.sessions.files import Files
 from specviz.sessions.shelf import Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitors
 from specviz.traces.trace import Trace, TraceError
-from specviz.ui import links
 from specviz.views import wire
 from tests.conftest import tiny_pair
 from tests.ui import browser

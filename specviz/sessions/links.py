@@ -21,9 +21,10 @@ from specviz.core.settings import KNOBS, RunSettings, SettingsError
 from specviz.decoding.knobs import own_knobs
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import MODELS, PAIRS
+from specviz.sessions.control_values import DRAWN
 from specviz.sessions.drive import SPEEDS
+from specviz.sessions.pair_choice import DEFAULT_TARGET
 from specviz.sessions.stops import read_stops
-from specviz.ui.controls import DEFAULT_PAIR, DRAWN
 from specviz.verification import RULES
 
 MAX_PROMPT = 20_000
@@ -80,7 +81,7 @@ def read(query: str) -> tuple[dict[str, Any], list[str]]:
         refused.append(f"There is no setting named {', '.join(unknown[:MOST_NAMED])}{more}.")
     asked = dict.fromkeys(values.get(name, "") for name in ("target", "draft"))
     for model in asked:
-        if model and model != DEFAULT_PAIR and model not in MODELS and model not in PAIRS:
+        if model and model != DEFAULT_TARGET and model not in MODELS and model not in PAIRS:
             refused.append(Note(f"{model} is in no list here: it is looked for when Play is pressed."))
     return values, refused
 
@@ -161,13 +162,13 @@ def _truth(value: Any) -> bool:
 def _model(value: Any) -> str:
     value = str(value).strip()
     # never a folder of this machine: a link is written by somebody else
-    if value in ("", DEFAULT_PAIR) or value in MODELS or value in PAIRS or _HUB_ID.fullmatch(value):
+    if value in ("", DEFAULT_TARGET) or value in MODELS or value in PAIRS or _HUB_ID.fullmatch(value):
         return value
     raise SettingsError(f"{_short(value)} cannot be the name of a model in a link; give owner/name.")
 
 
 def _target(value: Any) -> str:
-    return _model(value) or DEFAULT_PAIR
+    return _model(value) or DEFAULT_TARGET
 
 
 def _prompt(value: Any) -> str:
