@@ -46,8 +46,8 @@ def _dispatched(argv: list[str] | None) -> int:
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise
-        extra = f"pip install 'specviz[{EXTRAS[error.name]}]'"
-        print(f"specviz: {args.command} needs {error.name}, which is not installed; run {extra}.", file=sys.stderr)
+        install = f"pip install {error.name} or, in a checkout of specviz, pip install '.[{EXTRAS[error.name]}]'"
+        print(f"specviz: {args.command} needs {error.name}, which is not installed; run {install}.", file=sys.stderr)
         return 1
     return 0
 

@@ -105,7 +105,9 @@ def test_bundled_files_are_small_and_no_pickles():
 
 
 def test_importing_the_app_launches_nothing():
-    code = "import app, threading; print([t.name for t in threading.enumerate() if t.name == 'load-pair'])"
+    code = (
+        "import app, specviz.ui.app, threading; print([t.name for t in threading.enumerate() if t.name == 'load-pair'])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip().endswith("[]")
 

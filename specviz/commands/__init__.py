@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-from specviz.commands import bench, distill, models, record, run
+from specviz.commands import app, bench, distill, models, record, run
 from specviz.commands.base import Command
 
 COMMANDS: Mapping[str, Command] = {
+    "app": app,
     "run": run,
     "models": models,
     "record": record,
