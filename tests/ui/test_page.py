@@ -106,7 +106,8 @@ def test_play_and_pause_many_times_still_ends_in_the_same_run(visit):
     visit.wait_state("Finished")
     # a press that came while the cursor was behind the end of the run replays what is there first; one that came after
     # the end began the same run again
-    visit.until("(n) => document.querySelectorAll('.sv-ribbon .sv-chip:is(.sv-a, .sv-s, .sv-b, .sv-t)').length >= n", len(expected()))
+    chips = ".sv-ribbon .sv-chip:is(.sv-a, .sv-s, .sv-b, .sv-t)"
+    visit.until(f"(n) => document.querySelectorAll('{chips}').length >= n", len(expected()))
     visit.wait_state("Finished")
     assert visit.output() == expected()
 
