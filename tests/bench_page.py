@@ -19,7 +19,7 @@ from specviz.core.prompts import PRESETS
 from specviz.core.settings import RunSettings
 from specviz.decoding import engine
 from specviz.models.loading import load_pair
-from specviz.sessions.turns import Turns
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.ui import app as ui
 from specviz.views import wire
 from tests.ui.browser import ARGS, chromium_path
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=SETTINGS.max_new_tokens)
     given = parser.parse_args()
     settings = replace(SETTINGS, max_new_tokens=given.tokens)
-    pair, watch, turns = load_pair("default"), Stopwatch(), Turns()
+    pair, watch, queue = load_pair("default"), Stopwatch(), DecodeQueue()
     engine.step = watch  # type: ignore[assignment]
     demo = ui.build(load=lambda *args, **kwargs: pair)
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **ui.launch_options())
@@ -68,9 +68,9 @@ def main() -> None:
 
     def headless() -> float:
         watch.reset()
-        run = turns.submit(lambda: engine.start(pair, prompt, settings)).result()
+        run = queue.submit(lambda: engine.start(pair, prompt, settings)).result()
         while not run.finished(settings):
-            turns.submit(lambda: engine.step(run, settings)).result()
+            queue.submit(lambda: engine.step(run, settings)).result()
         return watch.rate
 
     with sync_playwright() as p:

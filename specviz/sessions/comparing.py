@@ -19,9 +19,9 @@ from specviz.experiments.compare import Comparison, lanes_of
 from specviz.experiments.compared import ALONE, Compared
 from specviz.metrics.comparison import table
 from specviz.recordings import gallery
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.job import Claim
-from specviz.sessions.shelf import Shelf, until_loaded
-from specviz.sessions.turns import Turns
+from specviz.sessions.model_cache import ModelCache, until_loaded
 from specviz.sessions.visitors import Visitor
 from specviz.views import comparison, wire
 from specviz.views.race import race
@@ -52,11 +52,11 @@ class Seen(NamedTuple):
 
 
 class Comparing:
-    """What compares: the shelf of models and the turns that everybody takes."""
+    """What compares: the cache of models and the decode queue."""
 
-    def __init__(self, shelf: Shelf, turns: Turns) -> None:
-        self.shelf = shelf
-        self.turns = turns
+    def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
+        self.model_cache = model_cache
+        self.queue = queue
 
     def compare(self, claim: Claim, visitor: Visitor, strategies: Sequence[str]) -> Iterator[Seen]:
         """What is to be seen, again and again, while `claim` is current. Errors are told as what is going on."""
@@ -72,7 +72,7 @@ class Comparing:
         if not strategies:
             raise SettingsError("Choose at least one strategy to compare with the target alone.")
         pair = yield from until_loaded(
-            self.shelf.again(visitor.controls.models), lambda: claim.is_current, lambda coming: Seen(coming.say)
+            self.model_cache.again(visitor.controls.models), lambda: claim.is_current, lambda coming: Seen(coming.say)
         )
         if pair is None:
             return (yield Seen("Stopped."))
@@ -84,17 +84,17 @@ class Comparing:
             if not STRATEGIES[name].ready(pair):
                 yield Seen(f"Getting {name!r} ready …")
         both = Comparison(pair, prompt, lanes)
-        told, how, before, own = 0.0, _words(settings), self.turns.taken, 0
+        told, how, before, own = 0.0, _words(settings), self.queue.taken, 0
         while claim.is_current:
-            made, own = self.turns.submit(both.step).result(), own + 1
+            made, own = self.queue.submit(both.step).result(), own + 1
             if made is None:
                 break
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
                 yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both.compared(), how, going=True))
-        if others := self.turns.taken - before - own:
+        if others := self.queue.taken - before - own:
             how += DISTURBED.format(counted(others, "step"))
-        self.turns.submit(both.hold_against_alone).result()
+        self.queue.submit(both.hold_against_alone).result()
         done = both.compared()
         say = f"{'Compared.' if done.ended else 'Stopped; the table holds what was done.'} {refused}"
         yield Seen(say, draw(done, how), wire.pack(run_of(done)))

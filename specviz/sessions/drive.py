@@ -16,15 +16,15 @@ from specviz.core.plural import counted
 from specviz.core.settings import SpecvizError
 from specviz.decoding import baseline, engine
 from specviz.models.describe import describe
+from specviz.sessions.decode_queue import DecodeQueue
+from specviz.sessions.fallback_strategy import Choice
 from specviz.sessions.frames import frame, message, read_so_far, resting
 from specviz.sessions.job import Claim
-from specviz.sessions.outlook import stale
+from specviz.sessions.model_cache import ModelCache, NotLoaded
+from specviz.sessions.next_action import stale
 from specviz.sessions.run_job import POLL_S
-from specviz.sessions.shelf import NotLoaded, Shelf
-from specviz.sessions.standins import Choice
-from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
-from specviz.sessions.waits import Told, Waits
+from specviz.sessions.waiting import Told, Waiting
 from specviz.views import wire
 
 if TYPE_CHECKING:
@@ -46,12 +46,12 @@ log = logging.getLogger("specviz")
 
 
 class Drivers:
-    """What drives runs: the shelf of models and the turns that visitors take."""
+    """What drives runs: the cache of models and the decode queue."""
 
-    def __init__(self, shelf: Shelf, turns: Turns) -> None:
-        self.shelf = shelf
-        self.waits = Waits(shelf, turns)
-        self.workshop = self.waits.workshop
+    def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
+        self.model_cache = model_cache
+        self.waiting = Waiting(model_cache, queue)
+        self.workshop = self.waiting.workshop
 
     def play(self, visitor: Visitor, limit: float) -> Iterator[str]:
         """At most `limit` steps of the visitor's run, begun anew where there is none or it has ended."""
@@ -71,13 +71,13 @@ class Drivers:
 
     def load(self, visitor: Visitor) -> Iterator[str]:
         """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""
-        pair, run = self.shelf.loaded(visitor.controls.models), visitor.run
+        pair, run = self.model_cache.loaded(visitor.controls.models), visitor.run
         if run and run.pair is pair and visitor.driver.is_driven and not visitor.driver.is_fetching:
             return iter([wire.pack(message(visitor, {"m": "note", "say": THESE, "passes": True}))])
         return self._hold(visitor, visitor.driver.claim("load"), lambda claim: self._load(visitor, claim))
 
     def _load(self, visitor: Visitor, claim: Claim) -> Iterator[str]:
-        pair = yield from self.waits.pair(visitor, claim)
+        pair = yield from self.waiting.pair(visitor, claim)
         if pair is not None:
             state = resting(visitor.run) if visitor.run else "ready"
             yield frame(visitor, state=state, say="The models are ready.", pair=describe(pair))
@@ -108,12 +108,12 @@ class Drivers:
             yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
 
     def _steps(self, visitor: Visitor, claim: Claim, limit: float) -> Iterator[str]:
-        pair = yield from self.waits.pair(visitor, claim)
+        pair = yield from self.waiting.pair(visitor, claim)
         if pair is None:
             return
         if stale(visitor, pair):
             prompt, choice = visitor.controls.prompt, self.workshop.choice(visitor, pair)
-            begun = yield from self.waits.turn(visitor, claim, lambda: engine.begin(pair, prompt, choice.settings))
+            begun = yield from self.waiting.turn(visitor, claim, lambda: engine.begin(pair, prompt, choice.settings))
             if begun is None or not claim.is_current:  # reset or paused meanwhile: it is nobody's run
                 yield frame(visitor, state=resting(visitor.run) if visitor.run else "ready")
                 return
@@ -125,12 +125,12 @@ class Drivers:
             yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
         run = visitor.run
         assert run is not None
-        if not (yield from self.waits.read(visitor, claim, run, "loading", "Reading the prompt:")):
+        if not (yield from self.waiting.read(visitor, claim, run, "loading", "Reading the prompt:")):
             if visitor.run is run:
                 yield frame(visitor, state="paused", say=f"{read_so_far(run)} of the prompt are read; Play goes on.")
             return
         sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
-        others = self.waits.others(visitor)
+        others = self.waiting.others(visitor)
         choice = Choice(visitor.controls.settings())
 
         def one() -> StepRecord | None:
@@ -143,13 +143,13 @@ class Drivers:
             if pause := _until_due(visitor, last_step):
                 time.sleep(min(pause, POLL_S))
                 continue
-            yield from self.waits.price(visitor, claim, run)
+            yield from self.waiting.price(visitor, claim, run)
             if not claim.is_current:
                 continue
             last_step = time.monotonic()
-            step = yield from self.waits.turn(visitor, claim, one)
+            step = yield from self.waiting.turn(visitor, claim, one)
             made += step is not None
-            run.others += (now := self.waits.others(visitor)) - others
+            run.others += (now := self.waiting.others(visitor)) - others
             others = now
             if visitor.run is not run:
                 return
@@ -171,17 +171,17 @@ class Drivers:
                 "Press Play or Step first: the target alone is measured on the run's own prompt and length."
             )
         settings = visitor.controls.settings()
-        both = yield from self.waits.turn(visitor, claim, lambda: baseline.alone(run, settings, engine.begin))
+        both = yield from self.waiting.turn(visitor, claim, lambda: baseline.alone(run, settings, engine.begin))
         if both is None or not (
-            yield from self.waits.read(visitor, claim, both[0], "measuring", "The target alone reads:")
+            yield from self.waiting.read(visitor, claim, both[0], "measuring", "The target alone reads:")
         ):
             if visitor.run is run:
                 yield frame(visitor, state=resting(run), text=run.text)
             return
         single, settings = both
-        told, wanted, before = 0.0, settings.max_new_tokens, self.waits.others(visitor)
+        told, wanted, before = 0.0, settings.max_new_tokens, self.waiting.others(visitor)
         while claim.is_current and not single.finished(settings):
-            yield from self.waits.turn(visitor, claim, lambda: engine.step(single, settings))
+            yield from self.waiting.turn(visitor, claim, lambda: engine.step(single, settings))
             if time.monotonic() - told > 0.25:
                 told, done = time.monotonic(), len(single.output_ids)
                 say = f"Measuring the target alone: {done} of {counted(wanted, 'token')} …"
@@ -189,8 +189,8 @@ class Drivers:
         if visitor.run is not run:
             return
         if single.output_ids:
-            single.others = self.waits.others(visitor) - before
-            run.baseline = yield from self.waits.turn(visitor, None, lambda: baseline.compare(run, single))
+            single.others = self.waiting.others(visitor) - before
+            run.baseline = yield from self.waiting.turn(visitor, None, lambda: baseline.compare(run, single))
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
         if claim.is_current:
@@ -199,7 +199,7 @@ class Drivers:
 
     def _way_back(self, visitor: Visitor) -> str | None:
         """Name of the pair that was loaded last, None if it is no longer here."""
-        pair = self.shelf.loaded(visitor.driver.loaded)
+        pair = self.model_cache.loaded(visitor.driver.loaded)
         return " ← ".join(model.name for model in (pair.target, pair.draft) if model) if pair else None
 
 

@@ -19,8 +19,8 @@ from specviz.core.records import Fate, StepRecord
 from specviz.core.settings import SpecvizError
 from specviz.decoding.knobs import own_knobs
 from specviz.recordings import gallery
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.stops import write_stops
-from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitors
 from specviz.traces.trace import DAMAGED, MAX_TRACE_CHARS, Trace, TraceError
 from specviz.views import wire
@@ -32,11 +32,11 @@ longest file; the oldest goes first."""
 
 
 class Files:
-    """Bound to the visitors of one app and the turns they take. `opening`: a sentence beside the first recording."""
+    """Bound to the visitors and the decode queue of one app. `opening`: a sentence beside the first recording."""
 
-    def __init__(self, visitors: Visitors, turns: Turns, opening: str = "") -> None:
+    def __init__(self, visitors: Visitors, queue: DecodeQueue, opening: str = "") -> None:
         self.visitors = visitors
-        self.turns = turns
+        self.queue = queue
         self.opening = opening
         self._opened: OrderedDict[str, tuple[Trace, int]] = OrderedDict()
 
@@ -91,7 +91,7 @@ class Files:
             if visitor is None or visitor.run is None:
                 return {"error": "There is no run to save any more; press Play for a new one."}
             # between two steps, so that text and steps belong together
-            trace = self.turns.submit(visitor.run.trace).result()
+            trace = self.queue.submit(visitor.run.trace).result()
             return {"json": trace.to_json(), "file": file_name(trace)}
         except SpecvizError as error:
             return {"error": str(error)}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from specviz.core.plural import counted
 from specviz.models.describe import describe
-from specviz.sessions.outlook import coming
+from specviz.sessions.next_action import coming
 from specviz.sessions.visitors import Visitor
 from specviz.views import wire
 

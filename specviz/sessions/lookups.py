@@ -12,7 +12,7 @@ from typing import Any
 
 from specviz.models.describe import describe
 from specviz.sessions.frames import resting, state_of
-from specviz.sessions.shelf import Key, Shelf
+from specviz.sessions.model_cache import Key, ModelCache
 from specviz.sessions.visitors import Visitors
 from specviz.views import wire
 
@@ -20,11 +20,11 @@ MOST_STEPS = 500
 
 
 class Lookups:
-    """Bound to the visitors and the shelf of one app."""
+    """Bound to the visitors and the models of one app."""
 
-    def __init__(self, visitors: Visitors, shelf: Shelf, default: Key) -> None:
+    def __init__(self, visitors: Visitors, model_cache: ModelCache, default: Key) -> None:
         self.visitors = visitors
-        self.shelf = shelf
+        self.model_cache = model_cache
         self.default = default
 
     def functions(self) -> list[Callable[..., Any]]:
@@ -74,7 +74,7 @@ class Lookups:
 
     def status(self) -> dict[str, Any]:
         """How far the default pair is."""
-        entry = self.shelf.ask(self.default)
+        entry = self.model_cache.ask(self.default)
         pair = describe(entry.pair) if entry.pair else None
         return {"state": entry.state, "say": entry.say, "progress": entry.progress, "pair": pair}
 

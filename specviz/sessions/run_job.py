@@ -14,13 +14,13 @@ POLL_S = 0.05
 class RunJob(Job):
     """Claims for "step", "play", "measure" or "load", of which one at a time holds the run.
 
-    `loaded`: target, draft and dtype, as typed, that were loaded last. `turns`: how many turns its claims took.
+    `loaded`: target, draft and dtype, as typed, that were loaded last. `turns_taken`: how many turns its claims took.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.loaded: tuple[str, str, str] = ("default", "", "auto")  # at first the default pair
-        self.turns = 0
+        self.turns_taken = 0
         self._busy = threading.Lock()
         self._holder: Claim | None = None
         self._fetching = False
@@ -78,7 +78,7 @@ class RunJob(Job):
 
     def took_turn(self) -> None:
         """Count one turn; in the decoding thread only."""
-        self.turns += 1
+        self.turns_taken += 1
 
     def empty(self) -> None:
         """Reset: end the current claim; nothing that it or earlier ones have to say reaches the page any more."""

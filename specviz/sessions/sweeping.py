@@ -23,10 +23,10 @@ from specviz.experiments import sweep
 from specviz.experiments.sweep import Cell, Prompt
 from specviz.models.cached import CachedModel
 from specviz.sessions.comparing import sorted_by_fit
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.job import Claim
-from specviz.sessions.shelf import Shelf, until_loaded
+from specviz.sessions.model_cache import ModelCache, until_loaded
 from specviz.sessions.sweep_results import SweepResults
-from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
 from specviz.views import sweep as view
 from specviz.views import wire
@@ -63,11 +63,11 @@ class Seen(NamedTuple):
 
 
 class Sweeping:
-    """What sweeps: the shelf of models and the turns that everybody takes."""
+    """What sweeps: the cache of models and the decode queue."""
 
-    def __init__(self, shelf: Shelf, turns: Turns) -> None:
-        self.shelf = shelf
-        self.turns = turns
+    def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
+        self.model_cache = model_cache
+        self.queue = queue
         self._paces: WeakKeyDictionary[LoadedModel, float] = WeakKeyDictionary()
 
     def plan(self, visitor: Visitor, choice: Choice) -> str:
@@ -77,7 +77,7 @@ class Sweeping:
         except SpecvizError as error:
             return str(error)
         missing = [cell for cell in cells if cell.key not in visitor.swept.done]
-        pair = self.shelf.loaded(visitor.controls.models)
+        pair = self.model_cache.loaded(visitor.controls.models)
         return _plan(cells, missing, None if pair is None else self._seconds(pair, missing))
 
     def sweep(self, claim: Claim, visitor: Visitor, choice: Choice) -> Iterator[Seen]:
@@ -93,7 +93,7 @@ class Sweeping:
         swept = visitor.swept
         cells_of(visitor, choice)  # what is wrong with the choice is told before anything is loaded for it
         pair = yield from until_loaded(
-            self.shelf.again(visitor.controls.models),
+            self.model_cache.again(visitor.controls.models),
             lambda: claim.is_current,
             lambda coming: Seen(view.progress(0, 0, 0, coming.say)),
         )
@@ -112,7 +112,7 @@ class Sweeping:
             if not STRATEGIES[cell.settings.strategy].ready(pair):
                 yield shown(f"Getting {cell.settings.strategy!r} ready …{note}")
             both, told = sweep.begin(pair, cell), 0.0
-            while claim.is_current and self.turns.submit(both.step).result() is not None:
+            while claim.is_current and self.queue.submit(both.step).result() is not None:
                 if time.monotonic() - told >= FRAME_S:
                     told = time.monotonic()
                     left = (told - began) / at * (len(missing) - at - both.share) if at else None
@@ -121,7 +121,7 @@ class Sweeping:
                 left_over = counted(len(missing) - at, "missing cell")
                 yield shown(f"Stopped; press Sweep to go on with the {left_over}.{note}")
                 return
-            self.turns.submit(both.hold_against_alone).result()
+            self.queue.submit(both.hold_against_alone).result()
             swept.keep(cell, sweep.outcome(both))
             shown = drawn(swept, cells)
             if cell is not missing[-1]:
@@ -145,7 +145,7 @@ class Sweeping:
                 return clock.lap()
 
             lengths = range(max(1, len(ids) - PACE_PASSES), len(ids) + 1)
-            times = [self.turns.submit(partial(one, length)).result() for length in lengths]
+            times = [self.queue.submit(partial(one, length)).result() for length in lengths]
             # kept, so a busy moment must not decide: others on the machine only ever add time
             self._paces[pair.target] = min(times[1:] or times)
         return self._paces[pair.target]

@@ -20,9 +20,9 @@ from specviz.decoding.state import Run
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.summary import summary
 from specviz.sessions.arguments import check_kinds
-from specviz.sessions.shelf import POLL_S, Shelf
+from specviz.sessions.decode_queue import DecodeQueue
+from specviz.sessions.model_cache import POLL_S, ModelCache
 from specviz.sessions.stops import read_stops, split_lines
-from specviz.sessions.turns import Turns
 from specviz.views import wire
 
 T = TypeVar("T")
@@ -39,9 +39,9 @@ log = logging.getLogger("specviz")
 class Endpoints:
     """Bound to the models and turns of one app."""
 
-    def __init__(self, shelf: Shelf, turns: Turns) -> None:
-        self._shelf = shelf
-        self._turns = turns
+    def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
+        self._model_cache = model_cache
+        self._queue = queue
         self._places = asyncio.Semaphore(API_RUNS)
         self._waiting = 0
 
@@ -157,13 +157,13 @@ class Endpoints:
             self._places.release()
 
     async def _turn(self, work: Callable[[], T]) -> T:
-        return await asyncio.wrap_future(self._turns.submit(work))
+        return await asyncio.wrap_future(self._queue.submit(work))
 
     async def _begin(self, endpoint: str, asked: Mapping[str, Any]) -> tuple[Run, RunSettings, dict[str, Any]]:
         """The run with its prompt read, its settings, and the checked arguments."""
         checked = check_kinds(SIGNATURES[endpoint], asked)
         settings = settings_of(checked)
-        loading = self._shelf.again((checked["target"] or "", checked["draft"] or "", checked["dtype"] or ""))
+        loading = self._model_cache.again((checked["target"] or "", checked["draft"] or "", checked["dtype"] or ""))
         for _ in loading.looks():
             await asyncio.sleep(POLL_S)
         pair = loading.arrived()

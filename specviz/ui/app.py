@@ -15,7 +15,7 @@ from starlette.middleware import Middleware
 from specviz.core.prompts import OWN_PROMPT, PRESETS
 from specviz.models.loading import load_pair
 from specviz.sessions.arguments import CheckedCalls
-from specviz.sessions.outlook import MATTERS
+from specviz.sessions.next_action import MATTERS
 from specviz.sessions.services import Services
 from specviz.sessions.visitors import MAX_VISITORS
 from specviz.ui import controls
@@ -23,7 +23,7 @@ from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
 from specviz.ui.handlers import Handlers
 from specviz.ui.layout import Sidebar, Transport, live_view, sidebar, transport
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel
-from specviz.ui.studies import STUDIES, Desk
+from specviz.ui.studies import STUDIES, StudyContext
 from specviz.views import page
 
 ACTIVE_RUNS = MAX_VISITORS
@@ -100,15 +100,15 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         arrival = gr.Textbox(visible=False)
         panel = Panel(side.values | side.options, side.groups, side.pair, services.instead)
         handlers = Handlers(services, panel)
-        desk = Desk(services, panel, view, QUICK, LONG)
+        context = StudyContext(services, panel, view, QUICK, LONG)
         for study in STUDIES:
-            study(desk)
+            study(context)
         _wire_transport(handlers, side, buttons, view)
         _wire_controls(handlers, side, view)
         _wire_view(handlers, view)
         demo.load(handlers.arrive, arrival, [view, *panel.outputs], js=ARRIVAL_JS, **QUICK)
         demo.load(None, None, None, js=CLOSE_DRAWER_ON_PHONES)
-        endpoints = Endpoints(services.shelf, services.turns)
+        endpoints = Endpoints(services.model_cache, services.queue)
         for name in SIGNATURES:
             # they see to their own places, so that none of them waits in the page's queue
             gr.api(getattr(endpoints, name), api_name=name, concurrency_id="api", concurrency_limit=None)

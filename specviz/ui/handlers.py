@@ -13,7 +13,7 @@ import gradio as gr
 from specviz.core.prompts import PRESETS
 from specviz.models.catalogue import PAIRS
 from specviz.sessions import links
-from specviz.sessions.outlook import MATTERS
+from specviz.sessions.next_action import MATTERS
 from specviz.sessions.pair_choice import DEFAULT_TARGET, models_of
 from specviz.sessions.services import Services
 from specviz.sessions.visitors import Visitor

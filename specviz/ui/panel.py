@@ -20,7 +20,7 @@ from specviz.models.standing import standing
 from specviz.recordings.gallery import present, read
 from specviz.sessions import links
 from specviz.sessions.files import controls_of
-from specviz.sessions.outlook import coming
+from specviz.sessions.next_action import coming
 from specviz.sessions.pair_choice import DEFAULT_TARGET, pair_of
 from specviz.sessions.stops import write_stops
 from specviz.sessions.visitors import Visitor, Visitors

@@ -12,8 +12,8 @@ from specviz.experiments.compared import ALONE
 from specviz.recordings import gallery, studio
 from specviz.sessions.comparing import Comparing, draw, recorded
 from specviz.sessions.control_values import ControlValues
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
+from specviz.sessions.decode_queue import DecodeQueue
+from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.visitors import Visitor
 from tests.conftest import tiny_pair
 from tests.sessions.handlers import VALUES, load
@@ -21,7 +21,7 @@ from tests.sessions.handlers import VALUES, load
 
 @pytest.fixture
 def comparing():
-    return Comparing(Shelf(load), Turns())
+    return Comparing(ModelCache(load), DecodeQueue())
 
 
 def visitor(**changes):
@@ -58,7 +58,7 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
 
 def test_stop_is_heard_while_the_models_load():
     gate = threading.Event()
-    comparing, someone = Comparing(Shelf(lambda *args, **more: gate.wait(20)), Turns()), visitor()
+    comparing, someone = Comparing(ModelCache(lambda *args, **more: gate.wait(20)), DecodeQueue()), visitor()
     drive = compare(comparing, someone, ["greedy"])
     next(drive)
     someone.jobs["compare"].stop()
@@ -71,7 +71,7 @@ def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
     drive = compare(comparing, someone, ["greedy"])
     while "greedy" not in (table := next(drive)[1]):
         pass
-    comparing.turns.submit(int).result()  # somebody else's step
+    comparing.queue.submit(int).result()  # somebody else's step
     someone.jobs["compare"].stop()
     say, last, race = list(drive)[-1]
     assert say.startswith("Stopped") and "greedy" in last

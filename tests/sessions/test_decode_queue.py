@@ -2,25 +2,25 @@
 
 import threading
 
-from specviz.sessions.turns import Turns
+from specviz.sessions.decode_queue import DecodeQueue
 
 
 def test_work_submitted_by_many_threads_at_once_is_all_counted_ahead():
-    turns, gate, together = Turns(), threading.Event(), threading.Barrier(8)
-    turns.submit(gate.wait)
+    queue, gate, together = DecodeQueue(), threading.Event(), threading.Barrier(8)
+    queue.submit(gate.wait)
 
     def ask():
         together.wait(10)
         for _ in range(50):
-            turns.submit(int)
+            queue.submit(int)
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    last = turns.submit(int)
-    assert turns.ahead(last) == 1 + 8 * 50
+    last = queue.submit(int)
+    assert queue.ahead(last) == 1 + 8 * 50
     gate.set()
     last.result(10)
-    assert turns.taken == 2 + 8 * 50 and turns.ahead(last) == 0
+    assert queue.taken == 2 + 8 * 50 and queue.ahead(last) == 0

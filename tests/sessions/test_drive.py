@@ -15,11 +15,11 @@ from specviz.drafting import STRATEGIES
 from specviz.drafting.greedy import Greedy
 from specviz.models.pair import Pair
 from specviz.sessions.control_values import ControlValues
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.drive import ALONE_ALREADY, THESE, Drivers
 from specviz.sessions.lookups import Lookups
-from specviz.sessions.outlook import coming
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
+from specviz.sessions.model_cache import ModelCache
+from specviz.sessions.next_action import coming
 from specviz.sessions.visitors import Visitor, Visitors
 from specviz.traces.trace import Trace
 from specviz.views import wire
@@ -30,7 +30,7 @@ from tests.sessions.handlers import KEY, VALUES, load, told
 
 @pytest.fixture
 def drivers():
-    return Drivers(Shelf(load), Turns())
+    return Drivers(ModelCache(load), DecodeQueue())
 
 
 def visitor(**changes):
@@ -125,7 +125,7 @@ def test_of_two_loads_the_later_is_answered_and_told_what_it_waits_for():
         assert target != "target12" or gate.wait(20)
         return tiny_pair("target12")
 
-    drivers, someone = Drivers(Shelf(slow), Turns()), visitor(draft="")
+    drivers, someone = Drivers(ModelCache(slow), DecodeQueue()), visitor(draft="")
     first = drivers.load(someone)
     next(first)
     someone.controls.values["target"] = "other"
@@ -238,7 +238,7 @@ def test_what_play_will_do_is_told_before_it_does_it(drivers):
     assert told(drivers.play(someone, float("inf")))[-1]["why"] == "length" and someone.run is run
     someone.controls.take({"max_new_tokens": 40})
     assert coming(someone) == "The limit was raised: Play and Step go on with this run."
-    lookups = Lookups(Visitors(), drivers.shelf, KEY)
+    lookups = Lookups(Visitors(), drivers.model_cache, KEY)
     lookups.visitors._all["here"] = someone
     assert lookups.resync({"r": someone.shown.id, "f": 0})["hint"] == coming(someone)  # a page that was loaded again
     last = told(drivers.play(someone, float("inf")))[-1]
@@ -335,10 +335,10 @@ def test_after_a_reset_nothing_is_told_of_what_was_under_way(drivers, monkeypatc
 
 
 def test_who_waits_for_a_turn_is_told_how_many_are_ahead(drivers, monkeypatch):
-    monkeypatch.setattr("specviz.sessions.waits.PATIENCE_S", 0.1)
+    monkeypatch.setattr("specviz.sessions.waiting.PATIENCE_S", 0.1)
     gate, told_so = threading.Event(), []
     for _ in range(3):
-        drivers.waits.turns.submit(gate.wait)
+        drivers.waiting.queue.submit(gate.wait)
     for text in drivers.play(visitor(), 1):
         message = json.loads(text)
         if message["state"] == "waiting":
@@ -425,7 +425,7 @@ def test_reset_while_a_run_is_begun_leaves_none(drivers, monkeypatch):
 
 def test_pause_while_costs_are_measured_makes_no_step(drivers, monkeypatch):
     fresh = Pair(table_model("paused", tiny.target_table()), table_model("draft", tiny.draft_table()))
-    monkeypatch.setattr(drivers.shelf, "_load", lambda *args, **more: fresh)
+    monkeypatch.setattr(drivers.model_cache, "_load", lambda *args, **more: fresh)
     someone = visitor(strategy="greedy", draft_length="cost-aware", target="paused", draft="paused draft")
     drive = drivers.play(someone, float("inf"))
     while "Measuring once" not in (json.loads(next(drive)).get("say") or ""):
@@ -467,7 +467,7 @@ def test_lookups_find_a_run_by_its_id_only(drivers):
     someone = visitors.of("session")
     someone.controls.values = dict(VALUES)
     told(drivers.play(someone, float("inf")))
-    lookups = Lookups(visitors, drivers.shelf, KEY)
+    lookups = Lookups(visitors, drivers.model_cache, KEY)
     found = lookups.resync({"r": someone.shown.id, "f": 2})
     assert [s["i"] for s in found["s"]] == list(range(2, len(someone.run.steps))) and found["state"] == "finished"
     assert "head" in lookups.resync({"r": someone.shown.id, "f": 0})
@@ -488,7 +488,7 @@ def test_the_details_of_a_step_name_what_it_drafted_with_where_that_is_not_of_th
     someone = visitors.of("session")
     someone.controls.values = dict(VALUES) | {"strategy": "early exit", "max_new_tokens": 4}
     told(drivers.play(someone, float("inf")))
-    lookups = Lookups(visitors, drivers.shelf, KEY)
+    lookups = Lookups(visitors, drivers.model_cache, KEY)
     assert lookups.details({"r": someone.shown.id, "i": 0})["with"].startswith("First ")
 
 
@@ -524,17 +524,17 @@ def test_a_step_stays_small_on_the_wire(drivers):
 
 def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monkeypatch):
     fresh = Pair(table_model("fresh", tiny.target_table()), table_model("draft", tiny.draft_table()))
-    monkeypatch.setattr(drivers.shelf, "_load", lambda *args, **more: fresh)
+    monkeypatch.setattr(drivers.model_cache, "_load", lambda *args, **more: fresh)
     someone = visitor(strategy="greedy", draft_length="cost-aware", target="fresh", draft="fresh draft")
     drive, before, shares = drivers.play(someone, 2), None, []
     for text in drive:
         if "Measuring once what drafting with 'greedy' costs" in (json.loads(text).get("say") or ""):
             assert json.loads(text)["state"] == "loading" and not someone.run.steps
-            before = drivers.waits.turns.taken if before is None else before
+            before = drivers.waiting.queue.taken if before is None else before
             shares.append(json.loads(text).get("progress"))
     assert shares[0] is None and shares[1:] == sorted(shares[1:]) and len(shares) > 20
     # a turn for each pass and the end, then the steps, which measure nothing more
-    assert drivers.waits.turns.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
+    assert drivers.waiting.queue.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
     assert someone.run.costs["greedy"] == calibration.known(fresh, someone.controls.settings())
     someone.controls.values["seed"] = 2
     again = told(drivers.play(someone, 1))

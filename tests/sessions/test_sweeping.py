@@ -10,9 +10,9 @@ import pytest
 
 from specviz.experiments.compare import Comparison
 from specviz.sessions.control_values import ControlValues
-from specviz.sessions.shelf import Shelf
+from specviz.sessions.decode_queue import DecodeQueue
+from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.sweeping import OWN, Choice, Sweeping
-from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
 from specviz.views import sweep as view
 from tests.sessions.handlers import VALUES, load
@@ -23,7 +23,7 @@ SMALL = Choice(["greedy", "prompt lookup"], [1, 4], [0.0], [OWN], 16)
 @pytest.fixture
 def sweeping(monkeypatch):
     monkeypatch.setattr("specviz.sessions.sweeping.DRAWING_S", 0)
-    return Sweeping(Shelf(load), Turns())
+    return Sweeping(ModelCache(load), DecodeQueue())
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_pooled_prompts_are_counted(sweeping):
 
         return tiny_pair("bytes_lm", "bytes_lm")
 
-    seen = list(sweep(Sweeping(Shelf(words), Turns()), visitor(), both))
+    seen = list(sweep(Sweeping(ModelCache(words), DecodeQueue()), visitor(), both))
     assert [r["prompts"] for r in rows(seen[-1])] == [2] and "2 of 2" in seen[-1].table
     assert "bootstrap over 2 prompts and their steps" in seen[-1].table
     assert any("1 of 2" in s.table for s in seen)  # half done is said, too

@@ -14,10 +14,10 @@ from specviz.models.folders import ModelError
 from specviz.recordings import gallery
 from specviz.sessions import links
 from specviz.sessions.control_values import ControlValues
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.drive import Drivers
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.standins import Workshop
-from specviz.sessions.turns import Turns
+from specviz.sessions.fallback_strategy import Workshop
+from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.visitors import Visitor
 from tests.conftest import tiny_pair
 from tests.sessions.handlers import VALUES, load
@@ -34,7 +34,7 @@ def visitor(**changes):
 
 @pytest.fixture
 def drivers():
-    return Drivers(Shelf(load), Turns())
+    return Drivers(ModelCache(load), DecodeQueue())
 
 
 def played(drivers, someone):
@@ -59,8 +59,8 @@ def unmade(monkeypatch):
 
 
 def test_what_the_first_run_drafts_with_is_made_once_the_pair_is_loaded(unmade):
-    shelf, workshop = Shelf(load), Workshop()
-    loading = shelf.ask(("target12", "draft12", ""))
+    model_cache, workshop = ModelCache(load), Workshop()
+    loading = model_cache.ask(("target12", "draft12", ""))
     workshop.make_after(loading, FIRST)
     assert loading.done.wait(60) and wait_for(lambda: unmade)
     assert unmade == [loading.pair]
@@ -70,12 +70,12 @@ def test_what_the_first_run_drafts_with_is_made_once_the_pair_is_loaded(unmade):
 def test_nothing_is_made_for_a_pair_that_it_does_not_fit_or_that_is_not_there(unmade, monkeypatch):
     asked = []
     monkeypatch.setattr(STRATEGIES[FIRST], "fits", lambda pair: asked.append(pair) or "the kernels are for CPUs")
-    shelf, workshop = Shelf(load), Workshop()
+    model_cache, workshop = ModelCache(load), Workshop()
     for key in (("missing", "", ""), ("target12", "draft12", "")):
-        workshop.make_after(shelf.ask(key), FIRST)
-        assert shelf.ask(key).done.wait(60)
+        workshop.make_after(model_cache.ask(key), FIRST)
+        assert model_cache.ask(key).done.wait(60)
     assert wait_for(lambda: asked)
-    assert asked == [shelf.loaded(("target12", "draft12", ""))] and unmade == []
+    assert asked == [model_cache.loaded(("target12", "draft12", ""))] and unmade == []
 
 
 @pytest.mark.parametrize(("draft", "other"), [("draft12", "sampling"), ("", "prompt lookup")])

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from specviz.sessions import links
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.drive import Drivers
 from specviz.sessions.lookups import Lookups
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
+from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.visitors import Visitors
 from specviz.ui import app
 from specviz.ui.panel import Panel
@@ -23,7 +23,7 @@ from tests.ui.actions import SCREEN, expected, lengthen, reload, wait_pause
 
 @pytest.fixture
 def drivers():
-    return Drivers(Shelf(lambda target, draft, dtype, progress: tiny_pair(target, draft)), Turns())
+    return Drivers(ModelCache(lambda target, draft, dtype, progress: tiny_pair(target, draft)), DecodeQueue())
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_whoever_drove_the_run_stops_within_a_step_and_is_told(visitors, drivers
 
 def test_an_ending_driver_does_not_count_as_running(visitors, drivers):
     someone = run_of(visitors, "tab", drivers)
-    lookups = Lookups(visitors, drivers.shelf, KEY)
+    lookups = Lookups(visitors, drivers.model_cache, KEY)
     with someone.driver.hold(someone.driver.claim()):
         assert lookups.resync({"r": someone.shown.id, "f": 0})["state"] == "playing"
         assert lookups.resync({"r": someone.shown.id, "f": 0, "back": True})["state"] == "paused"

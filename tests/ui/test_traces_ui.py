@@ -19,10 +19,10 @@ from specviz.experiments.compared import ALONE
 from specviz.metrics.comparison import rate
 from specviz.recordings import gallery, studio
 from specviz.sessions import files, links
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.drive import Drivers
 from specviz.sessions.files import Files
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
+from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.visitors import Visitors
 from specviz.traces.trace import Trace, TraceError
 from specviz.views import wire
@@ -30,7 +30,7 @@ from tests.conftest import tiny_pair
 from tests.ui import browser
 from tests.ui.actions import SCREEN, expected, lengthen, save, wait_pause
 
-READER = Files(Visitors(), Turns())
+READER = Files(Visitors(), DecodeQueue())
 VALUES = {"prompt": "w1 w2", "k": 3, "max_new_tokens": 12, "target": "target12", "draft": "draft12"}
 
 
@@ -44,12 +44,12 @@ def trace():
 
 
 def test_a_saved_run_is_exactly_the_trace_and_is_found_by_its_id_only():
-    visitors, turns = Visitors(), Turns()
+    visitors, queue = Visitors(), DecodeQueue()
     someone = visitors.of("session")
     someone.controls.values = dict(VALUES)
-    shelf = Shelf(lambda target, draft, dtype, progress: tiny_pair(target, draft))
-    list(Drivers(shelf, turns).play(someone, float("inf")))
-    saver = Files(visitors, turns)
+    model_cache = ModelCache(lambda target, draft, dtype, progress: tiny_pair(target, draft))
+    list(Drivers(model_cache, queue).play(someone, float("inf")))
+    saver = Files(visitors, queue)
     saved = saver.save({"r": someone.shown.id})
     assert saved == {"json": someone.run.trace().to_json(), "file": "specviz-w1-w2.json"}
     assert Trace.from_json(saved["json"]).output_ids == tuple(someone.run.output_ids)
@@ -89,7 +89,7 @@ def test_a_bad_file_is_one_sentence(text, sentence):
 
 
 def test_opened_files_are_kept_as_long_as_they_are_not_too_much_together(trace, monkeypatch):
-    text, reader = trace.to_json(), Files(Visitors(), Turns())
+    text, reader = trace.to_json(), Files(Visitors(), DecodeQueue())
 
     def opened():
         return json.loads(reader.open(text))["recording"], list(reader._opened)[-1]
@@ -210,8 +210,8 @@ def test_a_recording_and_the_target_alone_beside_it_take_turns(monkeypatch):
     monkeypatch.setattr(studio, "_write", lambda path, text: None)
     made = studio.make(tiny_pair("target12", "draft12"), "tiny")
     assert len(made.baseline.output_ids) == 9
-    turns = [len(list(group)) for name, group in groupby(order) if name == "none"]
-    assert turns == [len(step.emitted_ids) for step in made.steps]
+    queue = [len(list(group)) for name, group in groupby(order) if name == "none"]
+    assert queue == [len(step.emitted_ids) for step in made.steps]
 
 
 def test_what_all_recordings_need_is_made_or_refused_before_the_first(monkeypatch):

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from specviz.ui.studies import compare, every_k, lossless, numbers, speed, sweep
-from specviz.ui.studies.desk import Desk
+from specviz.ui.studies.context import StudyContext
 
-STUDIES: tuple[Callable[[Desk], None], ...] = (
+STUDIES: tuple[Callable[[StudyContext], None], ...] = (
     compare.add,
     speed.add,
     numbers.add,
@@ -15,4 +15,4 @@ STUDIES: tuple[Callable[[Desk], None], ...] = (
 )
 """Functions that put a study on the page, in the order in which they stand there."""
 
-__all__ = ["STUDIES", "Desk"]
+__all__ = ["STUDIES", "StudyContext"]

@@ -1,4 +1,4 @@
-"""The study "Compare strategies on this prompt": `ui.comparing` with its widgets, and the race of its lanes."""
+"""The study "Compare strategies on this prompt": `sessions.comparing` with its widgets, and the race of its lanes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import gradio as gr
 from specviz.core.settings import SpecvizError
 from specviz.sessions.comparing import CHOICES, USUAL, Comparing, Seen, recorded
 from specviz.ui.piece import Piece
-from specviz.ui.studies.desk import Desk
+from specviz.ui.studies.context import StudyContext
 from specviz.views import page
 
 JOB = "compare"
@@ -26,9 +26,9 @@ SHOW_JS = """() => {
 """A recorded comparison is chosen at the top of the page and shown here."""
 
 
-def add(desk: Desk) -> None:
+def add(context: StudyContext) -> None:
     """Put it on the page."""
-    comparing = Comparing(desk.services.shelf, desk.services.turns)
+    comparing = Comparing(context.services.model_cache, context.services.queue)
     with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare") as unfolded:
         rivals = gr.CheckboxGroup(
             CHOICES,
@@ -52,22 +52,22 @@ def add(desk: Desk) -> None:
         )
 
     def compare(request: gr.Request, chosen: list[str], *raw: Any) -> Iterator[tuple[str, str, str]]:
-        visitor = desk.settled(request, raw)
-        yield from desk.latest(request, JOB, lambda claim: comparing.compare(claim, visitor, chosen))
+        visitor = context.settled(request, raw)
+        yield from context.latest(request, JOB, lambda claim: comparing.compare(claim, visitor, chosen))
 
     def show(event: gr.EventData, request: gr.Request) -> list[Any]:
         # a comparison under way ends, and its last word must not take the recorded one's place
-        desk.supersede(request, JOB)
+        context.supersede(request, JOB)
         try:
             seen = recorded(str((event._data or {}).get("name") or ""))
         except SpecvizError as error:
             seen = Seen(str(error))
         return [gr.update(open=True), *seen]
 
-    go.click(compare, [rivals, *desk.panel.widgets], [says, compared, raced], **desk.long)
-    desk.stops(stop, JOB)
+    go.click(compare, [rivals, *context.panel.widgets], [says, compared, raced], **context.long)
+    context.stops(stop, JOB)
     # through the queue: what comes outside of it can overtake the live one's frames
-    in_order = desk.quick | {"queue": True, "concurrency_limit": None}
-    desk.view.compared(show, None, [unfolded, says, compared, raced], **in_order).then(
-        None, None, None, js=SHOW_JS, **desk.quick
+    in_order = context.quick | {"queue": True, "concurrency_limit": None}
+    context.view.compared(show, None, [unfolded, says, compared, raced], **in_order).then(
+        None, None, None, js=SHOW_JS, **context.quick
     )

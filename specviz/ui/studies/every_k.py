@@ -14,43 +14,43 @@ from specviz.metrics.rates import Counts, count
 from specviz.metrics.theory import DRAFT_FIRST, ended_early
 from specviz.models.describe import describe
 from specviz.models.pair import Pair
-from specviz.sessions.measuring import Measuring
-from specviz.sessions.shelf import Shelf
+from specviz.sessions.cost_measurement import CostMeasurement
+from specviz.sessions.model_cache import ModelCache
 from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
-from specviz.ui.studies.desk import Desk
+from specviz.ui.studies.context import StudyContext
 from specviz.views import every_k as view
 from specviz.views.study import changed
 
 KS = range(1, 17)
 
 
-def add(desk: Desk) -> None:
+def add(context: StudyContext) -> None:
     """Put it on the page."""
     with gr.Accordion("Every K from this one run", open=False, elem_id="sv-every-k") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-every-k-again", size="sm", scale=0, min_width=90)
         drawn = Piece("", elem_id="sv-every-k-table", padding=False)
-    desk.looks(unfolded, again, lambda trace: look(trace, desk.services.measuring), drawn)
+    context.looks(unfolded, again, lambda trace: look(trace, context.services.cost_measurement), drawn)
 
 
-def look(trace: Trace, measuring: Measuring) -> str:
+def look(trace: Trace, cost_measurement: CostMeasurement) -> str:
     """The table for one run. Raises SpecvizError where nothing can be said of it."""
     if not trace.steps:
         raise SpecvizError("This run has made no step yet; press Play or Step.")
     if trace.steps[-1].settings.temperature > 0:
-        return _estimate(trace, measuring.known(trace))
+        return _estimate(trace, cost_measurement.known(trace))
     if reason := obstacle(trace):
         raise SpecvizError(f"Other K do not follow from this run: {reason}.")
-    pair = loaded(trace, measuring.shelf)
+    pair = loaded(trace, cost_measurement.model_cache)
     guessing = Guessing(pair, trace)
-    while measuring.turns.submit(guessing.step).result():
+    while cost_measurement.queue.submit(guessing.step).result():
         pass
     own = recorded(trace)
     guesses = [own.get(place, guess) for place, guess in enumerate(guessing.guesses)]
     found = counterfactual(trace, guesses, KS, guessing.end_ids)
-    known = measuring.known(trace, strategy="greedy")
-    same = measuring.known(trace).strategy == known.strategy
+    known = cost_measurement.known(trace, strategy="greedy")
+    same = cost_measurement.known(trace).strategy == known.strategy
     beside = (
         "as in “Why this speed?”, which takes one α for all places where this table has the counts of each K, so that its "
         "best K may differ"
@@ -61,11 +61,11 @@ def look(trace: Trace, measuring: Measuring) -> str:
     return view.exact(found, own_k(trace), known, notes)
 
 
-def loaded(trace: Trace, shelf: Shelf) -> Pair:
+def loaded(trace: Trace, model_cache: ModelCache) -> Pair:
     """The pair that made this run, of those in memory; one in the same number format where there are several."""
     names = [
         pair
-        for pair in shelf.here()
+        for pair in model_cache.here()
         if all(describe(pair)[part] == trace.pair.get(part) for part in ("target", "target_source", "draft"))
     ]
     if not names:

@@ -1,4 +1,4 @@
-"""The study "Is the output really unchanged?": `ui.metering` with its widgets."""
+"""The study "Is the output really unchanged?": `sessions.lossless_check` with its widgets."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import gradio as gr
 
 from specviz.core.settings import SpecvizError
 from specviz.experiments.distribution_check import STRATEGIES
-from specviz.sessions import metering
+from specviz.sessions import lossless_check
 from specviz.sessions.job import Claim
-from specviz.sessions.metering import NAMES, RUNS, SEED, USUAL
+from specviz.sessions.lossless_check import NAMES, RUNS, SEED, USUAL
 from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
-from specviz.ui.studies.desk import SHOWN_JS, Desk
+from specviz.ui.studies.context import SHOWN_JS, StudyContext
 from specviz.views.lossless import words
 
 REPLAY, COUNT = "replay", "count"
@@ -32,7 +32,7 @@ STOPPED = "Stopped; what was counted stays."
 ALREADY = "This is the most telling position of the run already."
 
 
-def add(desk: Desk) -> None:
+def add(context: StudyContext) -> None:
     """Put it on the page."""
     with gr.Accordion("Is the output really unchanged?", open=False, elem_id="sv-lossless") as unfolded:
         gr.Markdown(INTRO)
@@ -78,17 +78,17 @@ def add(desk: Desk) -> None:
         found = Piece("", elem_id="sv-whole-seen", padding=False)
 
     def find(trace: Trace) -> list[Any]:
-        number, which = metering.telling(trace)
+        number, which = lossless_check.telling(trace)
         return [
             gr.update(maximum=max(2, len(trace.steps)), value=number),
             gr.update(maximum=max(2, len(trace.steps[number - 1].places)), value=which),
-            words(metering.about(trace, number, which)),
+            words(lossless_check.about(trace, number, which)),
         ]
 
     def find_again(shown: str, number: float, which: float) -> list[Any]:
         try:
-            trace = desk.on_screen(shown)
-            if metering.telling(trace) == (number, which):
+            trace = context.on_screen(shown)
+            if lossless_check.telling(trace) == (number, which):
                 return [ALREADY, *[gr.update()] * 3]
             return ["", *find(trace)]
         except SpecvizError as error:
@@ -96,37 +96,37 @@ def add(desk: Desk) -> None:
 
     def move(shown: str, number: float, which: float) -> list[Any]:
         try:
-            trace = desk.on_screen(shown)
-            record, _ = metering.at(trace, number, 1)
+            trace = context.on_screen(shown)
+            record, _ = lossless_check.at(trace, number, 1)
             which = min(which, len(record.places))
             return [
                 gr.update(maximum=max(2, len(record.places)), value=which),
-                words(metering.about(trace, number, which)),
+                words(lossless_check.about(trace, number, which)),
             ]
         except SpecvizError as error:
             return [gr.update(), words(str(error))]
 
     def replay(request: gr.Request, shown: str, *asked: Any) -> Iterator[tuple[str, str]]:
-        work = _told(lambda claim: metering.replayed(claim, desk.on_screen(shown), *asked))
-        yield from desk.latest(request, REPLAY, work)
+        work = _told(lambda claim: lossless_check.replayed(claim, context.on_screen(shown), *asked))
+        yield from context.latest(request, REPLAY, work)
 
     def count(request: gr.Request, *asked: Any) -> Iterator[tuple[str, str]]:
-        yield from desk.latest(
-            request, COUNT, _told(lambda claim: metering.counted(claim, desk.services.turns, *asked))
+        yield from context.latest(
+            request, COUNT, _told(lambda claim: lossless_check.counted(claim, context.services.queue, *asked))
         )
 
     hidden = gr.Textbox(visible=False)
-    desk.looks(unfolded, None, find, [step, place, where], say=says)
-    again.click(find_again, [hidden, step, place], [says, step, place, where], js=SHOWN_JS, **desk.quick)
+    context.looks(unfolded, None, find, [step, place, where], say=says)
+    again.click(find_again, [hidden, step, place], [says, step, place, where], js=SHOWN_JS, **context.quick)
     for slider in (step, place):
         # change, not release: an arrow key moves it too
         slider.change(
-            move, [hidden, step, place], [place, where], js=SHOWN_JS, trigger_mode="always_last", **desk.quick
+            move, [hidden, step, place], [place, where], js=SHOWN_JS, trigger_mode="always_last", **context.quick
         )
-    go.click(replay, [hidden, step, place, names, seed], [says, seen], js=SHOWN_JS, **desk.long)
-    desk.stops(halt, REPLAY)
-    check.click(count, [strategy, names, runs], [tells, found], **desk.long)
-    desk.stops(end, COUNT)
+    go.click(replay, [hidden, step, place, names, seed], [says, seen], js=SHOWN_JS, **context.long)
+    context.stops(halt, REPLAY)
+    check.click(count, [strategy, names, runs], [tells, found], **context.long)
+    context.stops(end, COUNT)
 
 
 def _label(name: str) -> str:
@@ -134,7 +134,7 @@ def _label(name: str) -> str:
         "lossless": name,
         "lossy": f"{name} (changes the output)",
         "wrong": f"{name} (wrong on purpose)",
-    }[metering.kind(name)]
+    }[lossless_check.kind(name)]
 
 
 def _told(work: Callable[[Claim], Iterator[tuple[str, str]]]) -> Callable[[Claim], Iterator[Any]]:

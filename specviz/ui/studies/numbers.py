@@ -5,15 +5,15 @@ from __future__ import annotations
 import gradio as gr
 
 from specviz.ui.piece import Piece
-from specviz.ui.studies.desk import Desk
+from specviz.ui.studies.context import StudyContext
 from specviz.views import numbers
 
 
-def add(desk: Desk) -> None:
+def add(context: StudyContext) -> None:
     """Put it on the page."""
     with gr.Accordion("What the numbers mean", open=False, elem_id="sv-numbers") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
             again = gr.Button("Look again", elem_id="sv-numbers-again", size="sm", scale=0, min_width=90)
             say = Piece("", elem_id="sv-numbers-says", padding=False)
         drawn = Piece("", elem_id="sv-numbers-drawn", padding=False)
-    desk.looks(unfolded, again, numbers.study, drawn, say)
+    context.looks(unfolded, again, numbers.study, drawn, say)

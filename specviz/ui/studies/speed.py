@@ -17,7 +17,7 @@ from specviz.sessions.job import Claim
 from specviz.sessions.visitors import Visitor
 from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
-from specviz.ui.studies.desk import SHOWN_JS, Desk
+from specviz.ui.studies.context import SHOWN_JS, StudyContext
 from specviz.views import page, theory, timeline
 from specviz.views.study import changed
 from specviz.views.theory import Curve
@@ -29,7 +29,7 @@ LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
 """How far the three sliders go, and in what steps."""
 
 
-def add(desk: Desk) -> None:
+def add(context: StudyContext) -> None:
     """Put it on the page."""
     with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
@@ -66,14 +66,14 @@ def add(desk: Desk) -> None:
         facts = gr.Textbox("", visible=False)
     hidden = gr.Textbox(visible=False)
     outputs = [found, warned, curve, verdict, *sliders, explained, strip, first, facts]
-    why = WhySpeed(desk, len(outputs))
-    desk.looks(unfolded, again, why.drawn, outputs, say)
+    why = WhySpeed(context, len(outputs))
+    context.looks(unfolded, again, why.drawn, outputs, say)
     for slider in sliders:
-        slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **desk.quick)
-    back.click(restore, facts, sliders, **desk.quick)
-    first.change(why.from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **desk.quick)
-    measure.click(why.costs, [hidden, *desk.panel.widgets], [say, *outputs], js=SHOWN_JS, **desk.long)
-    desk.stops(stop, JOB)
+        slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **context.quick)
+    back.click(restore, facts, sliders, **context.quick)
+    first.change(why.from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **context.quick)
+    measure.click(why.costs, [hidden, *context.panel.widgets], [say, *outputs], js=SHOWN_JS, **context.long)
+    context.stops(stop, JOB)
 
 
 def _sliders() -> list[gr.Slider]:
@@ -105,13 +105,13 @@ def _sliders() -> list[gr.Slider]:
 class WhySpeed:
     """The handlers that need a run. `outputs`: how many values `drawn` gives."""
 
-    def __init__(self, desk: Desk, outputs: int) -> None:
-        self.desk = desk
+    def __init__(self, context: StudyContext, outputs: int) -> None:
+        self.context = context
         self.outputs = outputs
 
     def drawn(self, trace: Trace, here: bool = False) -> list[Any]:
         """All that the study shows of a run. `here`: with the costs measured on this machine before all others."""
-        known = self.desk.services.measuring.known(trace, here)
+        known = self.context.services.cost_measurement.known(trace, here)
         own = Own.of(known)
         shown = own.curve(own.sliders)
         return [
@@ -129,21 +129,21 @@ class WhySpeed:
     def from_step(self, shown: str, number: float | None) -> Any:
         """The strip from another step on."""
         try:
-            return timeline.study(self.desk.on_screen(shown), int(number or 1))
+            return timeline.study(self.context.on_screen(shown), int(number or 1))
         except SpecvizError as error:
             return timeline.room(timeline.says(str(error)))
 
     def costs(self, shown: str, request: gr.Request, *raw: Any) -> Iterator[list[Any]]:
         """Measure what drafting and verifying cost for the run on screen, with progress."""
-        visitor = self.desk.settled(request, raw)
-        yield from self.desk.latest(request, JOB, lambda claim: self.measured(claim, visitor, shown))
+        visitor = self.context.settled(request, raw)
+        yield from self.context.latest(request, JOB, lambda claim: self.measured(claim, visitor, shown))
 
     def measured(self, claim: Claim, visitor: Visitor, shown: str) -> Iterator[list[Any]]:
         """A sentence and all that is shown, while `claim` is current."""
         same = [gr.update()] * self.outputs
         try:
-            trace = self.desk.on_screen(shown)
-            steps = self.desk.services.measuring.measure(claim, visitor, trace)
+            trace = self.context.on_screen(shown)
+            steps = self.context.services.cost_measurement.measure(claim, visitor, trace)
             while True:
                 try:
                     yield [next(steps), *same]

@@ -1,4 +1,4 @@
-"""The study "Sweep strategies and K": `ui.sweeping` with its widgets."""
+"""The study "Sweep strategies and K": `sessions.sweeping` with its widgets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from specviz.core.prompts import PRESETS
 from specviz.sessions.comparing import CHOICES
 from specviz.sessions.sweeping import OWN, Choice, Sweeping
 from specviz.ui.piece import Piece
-from specviz.ui.studies.desk import Desk
+from specviz.ui.studies.context import StudyContext
 from specviz.views import page
 
 JOB = "sweep"
@@ -21,9 +21,9 @@ FIRST = Choice(strategies=["greedy", "prompt lookup"], ks=[1, 2, 4, 8], temperat
 """Done in about two minutes with the default pair on two cores."""
 
 
-def add(desk: Desk) -> None:
+def add(context: StudyContext) -> None:
     """Put it on the page."""
-    sweeping = Sweeping(desk.services.shelf, desk.services.turns)
+    sweeping = Sweeping(context.services.model_cache, context.services.queue)
     with gr.Accordion("Sweep strategies and K", open=False, elem_id="sv-sweep") as unfolded:
         strategies = gr.CheckboxGroup(
             CHOICES,
@@ -66,23 +66,23 @@ def add(desk: Desk) -> None:
     chosen: list[Any] = [strategies, ks, temperatures, prompts, tokens]
 
     def sweep(request: gr.Request, *raw: Any) -> Iterator[tuple[str, str, str]]:
-        visitor, choice = desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)])
-        yield from desk.latest(request, JOB, lambda claim: sweeping.sweep(claim, visitor, choice))
+        visitor, choice = context.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)])
+        yield from context.latest(request, JOB, lambda claim: sweeping.sweep(claim, visitor, choice))
 
     def planned(request: gr.Request, *raw: Any) -> str:
-        return sweeping.plan(desk.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
+        return sweeping.plan(context.settled(request, raw[len(chosen) :]), Choice(*raw[: len(chosen)]))
 
     def forgotten(request: gr.Request) -> tuple[str, str, str]:
-        visitor = desk.visitor(request)
+        visitor = context.visitor(request)
         visitor.jobs[JOB].stop()
         visitor.swept.clear()
         return "", "", ""
 
-    given = [*chosen, *desk.panel.widgets]
+    given = [*chosen, *context.panel.widgets]
     shown = [progress, pictures, table]
-    go.click(sweep, given, shown, **desk.long).then(planned, given, plan, **desk.quick)
-    desk.stops(stop, JOB)
-    forget.click(forgotten, None, shown, **desk.quick).then(planned, given, plan, **desk.quick)
-    unfolded.expand(planned, given, plan, **desk.quick)
+    go.click(sweep, given, shown, **context.long).then(planned, given, plan, **context.quick)
+    context.stops(stop, JOB)
+    forget.click(forgotten, None, shown, **context.quick).then(planned, given, plan, **context.quick)
+    unfolded.expand(planned, given, plan, **context.quick)
     for widget in chosen:
-        widget.change(planned, given, plan, trigger_mode="always_last", **desk.quick)
+        widget.change(planned, given, plan, trigger_mode="always_last", **context.quick)

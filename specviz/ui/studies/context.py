@@ -1,12 +1,12 @@
 """What a study may use: who asks, where the controls stand, the run on screen, and the ways to wire an event.
 
-A study is a function ``add(desk)`` that makes its widgets and wires them. Example of a study that looks at the run on
+A study is a function ``add(context)`` that makes its widgets and wires them. Example of a study that looks at the run on
 screen whenever it is opened, whenever that run comes to rest, and when asked::
 
     with gr.Accordion("Where the time went", open=False) as unfolded:
         again = gr.Button("Look again")
         drawn = Piece("")
-    desk.looks(unfolded, again, lambda trace: views.timeline.html(trace), drawn)
+    context.looks(unfolded, again, lambda trace: views.timeline.html(trace), drawn)
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOTHING = "There is no run on screen yet; press Play, or choose a recording unde
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class StudyContext:
     """Bound to one app. `panel`: all controls; `quick`, `long`: keywords of events that answer at once or stream; of the
     latter the latest press counts (`latest`)."""
 
@@ -101,7 +101,7 @@ class Desk:
         if visitor is None or visitor.run is None:
             raise SpecvizError(NOTHING)
         # between two steps, so that text and steps belong together
-        return self.services.turns.submit(visitor.run.trace).result()
+        return self.services.queue.submit(visitor.run.trace).result()
 
     def looks(
         self,

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.drafting import STRATEGIES
 from specviz.recordings.gallery import FIRST_SETTINGS
-from specviz.sessions.shelf import RETRY_S, Loading
+from specviz.sessions.model_cache import RETRY_S, Loading
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair

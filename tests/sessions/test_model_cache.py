@@ -9,7 +9,7 @@ import pytest
 
 from specviz.core.settings import SpecvizError
 from specviz.models.loading import load_pair
-from specviz.sessions.shelf import LIMIT, STALLED_S, Loading, NotLoaded, Shelf, until_loaded
+from specviz.sessions.model_cache import LIMIT, STALLED_S, Loading, ModelCache, NotLoaded, until_loaded
 from tests import tiny
 
 
@@ -21,8 +21,8 @@ def test_a_pair_is_loaded_once_however_many_ask():
         gate.wait(5)
         return object()
 
-    shelf = Shelf(load)
-    entries = [shelf.ask(("a", "", "")) for _ in range(5)]
+    model_cache = ModelCache(load)
+    entries = [model_cache.ask(("a", "", "")) for _ in range(5)]
     assert entries[0].state == "loading"
     gate.set()
     assert all(e.done.wait(5) and e is entries[0] for e in entries)
@@ -38,25 +38,25 @@ def test_an_error_is_one_sentence_and_pressing_again_tries_again():
             raise SpecvizError("No network; connect and press Load again.")
         return object()
 
-    shelf = Shelf(load)
-    entry = shelf.ask(("a", "", ""))
+    model_cache = ModelCache(load)
+    entry = model_cache.ask(("a", "", ""))
     entry.done.wait(5)
     assert (entry.state, entry.say) == ("error", "No network; connect and press Load again.")
-    assert shelf.ask(("a", "", "")) is entry
-    again = shelf.again(("a", "", ""))
+    assert model_cache.ask(("a", "", "")) is entry
+    again = model_cache.again(("a", "", ""))
     again.done.wait(5)
     assert again.state == "ready"
 
 
 def test_pairs_nobody_uses_make_room_and_used_ones_stay():
     used = []
-    shelf = Shelf(lambda target, draft, dtype, progress: [target], lambda: used)
+    model_cache = ModelCache(lambda target, draft, dtype, progress: [target], lambda: used)
     for name in "abcd":
-        entry = shelf.ask((name, "", ""))
+        entry = model_cache.ask((name, "", ""))
         entry.done.wait(5)
         if name == "a":
             used.append(entry.pair)
-    assert [key[0] for key in shelf._pairs] == ["a", "c", "d"]
+    assert [key[0] for key in model_cache._pairs] == ["a", "c", "d"]
 
 
 def test_switching_to_and_fro_keeps_few_models_in_memory(tmp_path):
@@ -74,9 +74,9 @@ def test_switching_to_and_fro_keeps_few_models_in_memory(tmp_path):
         loads.append(target)
         return pair
 
-    shelf = Shelf(load)
+    model_cache = ModelCache(load)
     for name in "abababababcabc":
-        entry = shelf.ask((name, "", ""))
+        entry = model_cache.ask((name, "", ""))
         entry.done.wait(20)
         assert entry.state == "ready", entry.say
     assert loads == ["a", "b", "c", "a", "b", "c"]

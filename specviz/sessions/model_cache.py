@@ -1,4 +1,4 @@
-"""The models on the shelf: loaded once per process, in the background, kept while somebody uses them.
+"""The cache of models: loaded once per process, in the background, kept while somebody uses them.
 
 A pair that nobody's run uses is put away before another is loaded, so memory holds at most `LIMIT` unused pairs.
 """
@@ -84,7 +84,7 @@ class NotLoaded(SpecvizError):
         self.crashed = crashed
 
 
-class Shelf:
+class ModelCache:
     """Pairs by what was asked for."""
 
     def __init__(self, load: Callable[..., Pair], in_use: Callable[[], list[Pair]] = list) -> None:

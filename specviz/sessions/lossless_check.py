@@ -19,8 +19,8 @@ from specviz.experiments.distribution_check import SETTINGS, STRATEGIES, WholeRu
 from specviz.experiments.position_replay import WRONG, Replay, replay_of
 from specviz.metrics.lossless import Chance, Reading, Stand, chance, stand, total_variation
 from specviz.models.toy import toy_pair
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.job import Claim
-from specviz.sessions.turns import Turns
 from specviz.traces.trace import Trace
 from specviz.verification import RULES, is_lossless
 from specviz.views import lossless as view
@@ -190,7 +190,7 @@ def _read(panel: Panel, counts: np.ndarray, probs: np.ndarray, expected: Chance,
 
 def counted(
     claim: Claim,
-    turns: Turns,
+    queue: DecodeQueue,
     strategy: str,
     names: Sequence[str],
     runs: float | None,
@@ -207,7 +207,7 @@ def counted(
     yield "Making a pair of six words …", ""
     toy_pair()  # before any turn: the library's files are read when a model is first made
     settings = replace(settings, strategy=strategy)
-    checks = [turns.submit(partial(WholeRuns, name, settings)).result() for name in rows]
+    checks = [queue.submit(partial(WholeRuns, name, settings)).result() for name in rows]
     panels = list(rows.values())
     outcomes, heading = texts(), _heading(strategy, len(checks[0].probs))
     frames = [n for n in (100, 200, 300, 400, 600, 800, 1000, 1300, 1600) if n < wanted] + [wanted]
@@ -216,7 +216,7 @@ def counted(
             if not claim.is_current:
                 return
             check = min(slow, key=lambda check: check.runs)
-            turns.submit(partial(_turn, check, frame)).result()
+            queue.submit(partial(_turn, check, frame)).result()
         expected = chance(checks[0].probs, frame)
         panels = [
             _read(panel, check.counts.copy(), check.probs, expected)

@@ -15,15 +15,15 @@ from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.pace import Pace, pace, with_costs
 from specviz.metrics.theory import DRAFT_FIRST
 from specviz.models.describe import describe
-from specviz.sessions.shelf import until_loaded
+from specviz.sessions.model_cache import until_loaded
 
 if TYPE_CHECKING:
     from specviz.core.records import Costs
     from specviz.core.settings import RunSettings
     from specviz.models.pair import Pair
+    from specviz.sessions.decode_queue import DecodeQueue
     from specviz.sessions.job import Claim
-    from specviz.sessions.shelf import Shelf
-    from specviz.sessions.turns import Turns
+    from specviz.sessions.model_cache import ModelCache
     from specviz.sessions.visitors import Visitor
     from specviz.traces.trace import Trace
 
@@ -32,12 +32,12 @@ SAME = ("target", "draft", "dtype", "draft_dtype", "device")
 NO_DRAFTS = f"Nothing was drafted in this run, so there is no strategy to measure. {DRAFT_FIRST}"
 
 
-class Measuring:
-    """Bound to the shelf and the turns of one app; remembers what it measured, by what ran where."""
+class CostMeasurement:
+    """Bound to the models and the decode queue of one app; remembers what it measured, by what ran where."""
 
-    def __init__(self, shelf: Shelf, turns: Turns) -> None:
-        self.shelf = shelf
-        self.turns = turns
+    def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
+        self.model_cache = model_cache
+        self.queue = queue
         self._here: dict[tuple[Any, ...], Costs] = {}
 
     def known(self, trace: Trace, here: bool = False, strategy: str = "") -> Pace:
@@ -65,7 +65,7 @@ class Measuring:
         pair = visitor.run.pair if visitor.run is not None and _same(trace.pair, visitor.run.pair) else None
         if pair is None:
             pair = yield from until_loaded(
-                self.shelf.again(visitor.controls.models), lambda: claim.is_current, lambda coming: coming.say
+                self.model_cache.again(visitor.controls.models), lambda: claim.is_current, lambda coming: coming.say
             )
         if pair is None:
             return False
@@ -82,7 +82,7 @@ class Measuring:
         make_ready(pair, settings.strategy)
         slices = calibration.in_slices(pair, settings)
         while claim.is_current:
-            done = self.turns.submit(lambda: calibration.advance(slices)).result()
+            done = self.queue.submit(lambda: calibration.advance(slices)).result()
             if not isinstance(done, float):
                 self._here[_name(trace.pair, settings)] = done
                 return True

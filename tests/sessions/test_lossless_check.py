@@ -8,10 +8,10 @@ import pytest
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.decoding import engine
 from specviz.recordings import gallery
-from specviz.sessions import metering
+from specviz.sessions import lossless_check
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.job import Job
-from specviz.sessions.metering import NAMES, at, counted, replayed, telling
-from specviz.sessions.turns import Turns
+from specviz.sessions.lossless_check import NAMES, at, counted, replayed, telling
 from tests.conftest import tiny_pair
 from tests.ui.browser import evil_pair
 
@@ -113,7 +113,7 @@ def test_runs_without_drafts_bonus_places_and_empty_runs_are_one_sentence():
         replays(replace(run(), steps=()), place=(1, 1))
     trace = run()
     bonus = next((s.index + 1, n + 1) for s in trace.steps for n, p in enumerate(s.places) if p.overlap is None)
-    assert "no rule had a say" in metering.about(trace, *bonus)
+    assert "no rule had a say" in lossless_check.about(trace, *bonus)
     with pytest.raises(SpecvizError, match="Nothing was drafted at this place"):
         replays(trace, place=bonus)
 
@@ -123,11 +123,13 @@ def test_words_of_models_are_escaped():
     page = replays(trace)[-1][1]
     # the cycle is all but certain, and its words are markup
     assert "<script" not in page and "<img" not in page
-    assert "“" in metering.about(trace, *telling(trace))
+    assert "“" in lossless_check.about(trace, *telling(trace))
 
 
 def test_whole_runs_pass_and_fail_like_the_rules_they_are_made_with():
-    pages = list(counted(Job().claim(), Turns(), "sampling", ["correction drawn from p", "speculative sampling"], 300))
+    pages = list(
+        counted(Job().claim(), DecodeQueue(), "sampling", ["correction drawn from p", "speculative sampling"], 300)
+    )
     assert pages[-1][0] == "300 of 300 runs of each rule."
     assert verdicts(pages[-1][1]) == {"speculative sampling": "✓", "correction drawn from p": "✗"}
     assert "each of the 216 texts" in pages[-1][1]
@@ -143,7 +145,7 @@ def test_whole_runs_pass_and_fail_like_the_rules_they_are_made_with():
 )
 def test_what_is_wrong_with_whole_runs_is_one_sentence(strategy, names, runs, sentence):
     with pytest.raises(SpecvizError, match=sentence):
-        list(counted(Job().claim(), Turns(), strategy, names, runs))
+        list(counted(Job().claim(), DecodeQueue(), strategy, names, runs))
 
 
 def test_stop_ends_a_replay_and_whole_runs_within_a_slice():
@@ -152,7 +154,7 @@ def test_stop_ends_a_replay_and_whole_runs_within_a_slice():
     assert next(pages)[0].startswith("Replayed 100 of")
     job.stop()
     assert list(pages) == []
-    pages = counted(job.claim(), Turns(), "sampling", ["speculative sampling"], 2000)
+    pages = counted(job.claim(), DecodeQueue(), "sampling", ["speculative sampling"], 2000)
     while not next(pages)[0].startswith("100 of"):
         pass
     job.claim()  # pressed again: the earlier one ends

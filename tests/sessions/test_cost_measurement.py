@@ -9,10 +9,10 @@ from specviz.core.records import BaselineRecord, Costs
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.decoding import calibration
 from specviz.sessions.control_values import ControlValues
+from specviz.sessions.cost_measurement import CostMeasurement
+from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.job import Job
-from specviz.sessions.measuring import Measuring
-from specviz.sessions.shelf import Shelf
-from specviz.sessions.turns import Turns
+from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.visitors import Visitor
 from specviz.ui.studies.speed import EXAMPLE, Own
 from tests.conftest import tiny_pair
@@ -22,9 +22,9 @@ SETTINGS = RunSettings(strategy="greedy", k=3, max_new_tokens=30, temperature=0)
 
 
 @pytest.fixture
-def measuring():
+def cost_measurement():
     calibration._KEPT.clear()  # other tests of this process may have measured the same pair
-    return Measuring(Shelf(load), Turns())
+    return CostMeasurement(ModelCache(load), DecodeQueue())
 
 
 @pytest.fixture
@@ -45,53 +45,56 @@ def visitor(**changes):
     return Visitor(ControlValues(VALUES | changes))
 
 
-def test_costs_are_measured_with_progress_and_fill_what_was_unknown(measuring, trace):
-    before = measuring.known(trace)
+def test_costs_are_measured_with_progress_and_fill_what_was_unknown(cost_measurement, trace):
+    before = cost_measurement.known(trace)
     assert not before.known and before.alpha.value is not None
-    said, done = drain(measuring.measure(Job().claim(), visitor(), trace))
+    said, done = drain(cost_measurement.measure(Job().claim(), visitor(), trace))
     assert done and any("%" in sentence for sentence in said)
-    after = measuring.known(trace)
+    after = cost_measurement.known(trace)
     assert after.known and "on this machine" in after.source and after.reach == max(calibration.PLACES) - 1
     # the next time nothing has to be measured
-    assert not any("%" in sentence for sentence in drain(measuring.measure(Job().claim(), visitor(), trace))[0])
+    assert not any("%" in sentence for sentence in drain(cost_measurement.measure(Job().claim(), visitor(), trace))[0])
 
 
-def test_others_take_turns_between_two_passes(measuring, trace, monkeypatch):
+def test_others_take_turns_between_two_passes(cost_measurement, trace, monkeypatch):
     calibration._KEPT.clear()
     order = []
-    steps = measuring.measure(Job().claim(), visitor(), trace)
+    steps = cost_measurement.measure(Job().claim(), visitor(), trace)
     for said in steps:
         order.append(said)
-        measuring.turns.submit(lambda: order.append("another visitor")).result()
+        cost_measurement.queue.submit(lambda: order.append("another visitor")).result()
     assert order.count("another visitor") > 10
 
 
-def test_stop_ends_it_within_one_pass_and_keeps_nothing(measuring, trace):
+def test_stop_ends_it_within_one_pass_and_keeps_nothing(cost_measurement, trace):
     calibration._KEPT.clear()
     job = Job()
-    steps = measuring.measure(job.claim(), visitor(), trace)
+    steps = cost_measurement.measure(job.claim(), visitor(), trace)
     said = [next(steps) for _ in range(4)]
     job.stop()
     more, done = drain(steps)
-    assert done is False and len(said) + len(more) < 8 and not measuring.known(trace).known
+    assert done is False and len(said) + len(more) < 8 and not cost_measurement.known(trace).known
 
 
-def test_frozen_costs_come_before_those_of_the_moment_and_the_runs_own_before_both(measuring, trace):
+def test_frozen_costs_come_before_those_of_the_moment_and_the_runs_own_before_both(cost_measurement, trace):
     frozen = replace(trace, costs={"greedy": Costs(0.25, ((1, 1.0), (5, 1.5)))})
-    assert measuring.known(frozen).cost_ratio == 0.25 and "kept with it" in measuring.known(frozen).source
-    drain(measuring.measure(Job().claim(), visitor(), frozen))
-    assert measuring.known(frozen).cost_ratio == 0.25 and "on this machine" in measuring.known(frozen, here=True).source
+    assert cost_measurement.known(frozen).cost_ratio == 0.25 and "kept with it" in cost_measurement.known(frozen).source
+    drain(cost_measurement.measure(Job().claim(), visitor(), frozen))
+    assert (
+        cost_measurement.known(frozen).cost_ratio == 0.25
+        and "on this machine" in cost_measurement.known(frozen, here=True).source
+    )
     alone = replace(frozen, baseline=BaselineRecord(trace.output_ids, (0.01,) * len(trace.output_ids)))
-    assert "against the target alone" in measuring.known(alone).source
+    assert "against the target alone" in cost_measurement.known(alone).source
 
 
 OTHER = {"target": "another", "draft": "model", "device": "cuda", "dtype": "bfloat16"}
 
 
-def test_a_strategy_that_only_another_version_knows_is_not_measured(measuring, trace):
+def test_a_strategy_that_only_another_version_knows_is_not_measured(cost_measurement, trace):
     steps = tuple(replace(s, settings=replace(s.settings, strategy="oracle")) for s in trace.steps)
     with pytest.raises(SpecvizError, match="no strategy 'oracle'"):
-        drain(measuring.measure(Job().claim(), visitor(), replace(trace, steps=steps)))
+        drain(cost_measurement.measure(Job().claim(), visitor(), replace(trace, steps=steps)))
 
 
 @pytest.mark.parametrize(
@@ -103,14 +106,14 @@ def test_a_strategy_that_only_another_version_knows_is_not_measured(measuring, t
         ({}, {"target": "missing"}, "no model named missing"),
     ],
 )
-def test_what_cannot_be_measured_is_one_sentence(measuring, trace, changes, values, sentence):
+def test_what_cannot_be_measured_is_one_sentence(cost_measurement, trace, changes, values, sentence):
     with pytest.raises(SpecvizError, match=sentence):
-        drain(measuring.measure(Job().claim(), visitor(**values), replace(trace, **changes)))
+        drain(cost_measurement.measure(Job().claim(), visitor(**values), replace(trace, **changes)))
 
 
-def test_sliders_stand_at_the_runs_values_and_moving_them_leaves_its_curve(measuring, trace):
-    drain(measuring.measure(Job().claim(), visitor(), trace))
-    found = measuring.known(trace)
+def test_sliders_stand_at_the_runs_values_and_moving_them_leaves_its_curve(cost_measurement, trace):
+    drain(cost_measurement.measure(Job().claim(), visitor(), trace))
+    found = cost_measurement.known(trace)
     own = Own.unpacked(Own.of(found).packed())
     curve = own.curve(own.sliders)
     assert (curve.alpha, curve.c, curve.reach) == (found.alpha.value, found.cost_ratio, found.reach)

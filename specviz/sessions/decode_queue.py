@@ -15,7 +15,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Turns:
+class DecodeQueue:
     """A queue of steps, for any number of threads. `taken`: turns that were begun so far, whoever's."""
 
     def __init__(self) -> None:

@@ -13,12 +13,12 @@ from specviz.core.records import Costs
 from specviz.core.settings import NO_DRAFT
 from specviz.decoding import calibration, engine
 from specviz.drafting import LENGTHS
+from specviz.sessions.decode_queue import DecodeQueue
+from specviz.sessions.fallback_strategy import Workshop
 from specviz.sessions.frames import frame, read_so_far
 from specviz.sessions.job import Claim
+from specviz.sessions.model_cache import ModelCache, until_loaded
 from specviz.sessions.run_job import POLL_S
-from specviz.sessions.shelf import Shelf, until_loaded
-from specviz.sessions.standins import Workshop
-from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ Told = Generator[str, None, T]
 """A part of a driver: yields messages, returns a T."""
 
 
-class Waits:
-    """The shelf of models, the turns that visitors take, and the workshop where drafts are made."""
+class Waiting:
+    """The cache of models, the decode queue, and the workshop where drafts are made."""
 
-    def __init__(self, shelf: Shelf, turns: Turns) -> None:
-        self.shelf = shelf
-        self.turns = turns
+    def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
+        self.model_cache = model_cache
+        self.queue = queue
         self.workshop = Workshop()
 
     def pair(self, visitor: Visitor, claim: Claim) -> Told[Pair | None]:
@@ -44,7 +44,7 @@ class Waits:
         wanted = visitor.controls.models
         with visitor.driver.fetching():
             pair = yield from until_loaded(
-                self.shelf.again(wanted),
+                self.model_cache.again(wanted),
                 lambda: claim.is_current,
                 lambda coming: frame(visitor, state="loading", say=coming.say, progress=coming.progress),
             )
@@ -92,7 +92,7 @@ class Waits:
             visitor.driver.took_turn()
             return work()
 
-        future, began, told = self.turns.submit(counted), time.monotonic(), False
+        future, began, told = self.queue.submit(counted), time.monotonic(), False
         try:
             while True:
                 try:
@@ -103,7 +103,7 @@ class Waits:
                 if claim is not None and not claim.is_current and future.cancel():
                     return None
                 if not told and not future.running() and time.monotonic() - began > PATIENCE_S:
-                    told, ahead = True, self.turns.ahead(future)
+                    told, ahead = True, self.queue.ahead(future)
                     who = "another visitor" if ahead <= 1 else f"{ahead} other visitors"
                     yield frame(visitor, state="waiting", say=f"Waiting for {who} to take a step …")
         finally:
@@ -111,4 +111,4 @@ class Waits:
 
     def others(self, visitor: Visitor) -> int:
         """How many turns have not been this visitor's: what happened between two calls disturbed what was timed."""
-        return self.turns.taken - visitor.driver.turns
+        return self.queue.taken - visitor.driver.turns_taken
