@@ -132,7 +132,7 @@ def _extra(outcome: StepOutcome, rows: _Rows, token_id: int) -> TokenRecord:
     return TokenRecord(
         token_id=token_id,
         text=outcome.show(token_id),
-        fate=Fate.RESAMPLED if outcome.walk.refused else Fate.BONUS,
+        fate=Fate.RESAMPLED if outcome.walk.rejected else Fate.BONUS,
         parent=rows.end,
         target_prob=float(outcome.probs[rows.end + 1, token_id]),
         verifier_prob=float(rows.target[rows.end][token_id].exp()),
