@@ -1,4 +1,4 @@
-"""Ways to propose tokens. To add a strategy: one file and one line here; its menu entry and knobs come along."""
+"""Ways to propose tokens. To add a strategy: one file, its import and one line here (CONTRIBUTING.md has an example)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules that decide about drafted tokens, and the walk that applies them. To add a rule: one file and one line here."""
+"""Rules that decide about drafted tokens, and the walk that applies them.
+
+To add a rule: one file, its import and one line here.
+"""
 
 from collections.abc import Iterable
 
