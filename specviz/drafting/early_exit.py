@@ -88,11 +88,11 @@ class EarlyExitDrafter:
             self.drafter = self._at_exit()
 
     def behind(self, ids: Sequence[int]) -> bool:
-        """See `Drafter`."""
+        """Whether these layers have more to read than a step's worth."""
         return self.drafter.behind(ids)
 
     def catch_up(self, ids: Sequence[int]) -> None:
-        """See `Drafter`."""
+        """Read the text so far with these layers."""
         self.drafter.catch_up(ids)
 
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
