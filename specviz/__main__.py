@@ -178,10 +178,10 @@ def _line(step: StepRecord) -> str:
 
 
 def _summary(trace: Any) -> None:
+    from specviz.core.plural import counted  # noqa: PLC0415
     from specviz.decoding.baseline import verdict  # noqa: PLC0415
     from specviz.metrics import count  # noqa: PLC0415
     from specviz.metrics.summary import summary  # noqa: PLC0415
-    from specviz.views.study import counted  # noqa: PLC0415
 
     counts, found = count(trace.steps), summary(trace)
     print(f"\n{trace.text}\n")
@@ -225,6 +225,7 @@ def _models(args: argparse.Namespace) -> None:
 
 def _record(args: argparse.Namespace) -> None:
     from specviz.recordings import gallery, studio  # noqa: PLC0415
+    from specviz.views.doubts import doubted  # noqa: PLC0415
 
     known = [*gallery.RECORDINGS, *gallery.COMPARISONS]
     if unknown := sorted(set(args.only) - set(known)):
@@ -239,7 +240,13 @@ def _record(args: argparse.Namespace) -> None:
             compared = studio.make_comparison(pair, name, args.to or gallery.COMPARED)
             print(studio.told_comparison(name, compared), flush=True)
         else:
-            print(studio.told(name, studio.make(pair, name, args.to or gallery.TRACES)), flush=True)
+            trace = studio.make(pair, name, args.to or gallery.TRACES)
+            print(
+                studio.told(name, trace),
+                *(f"⚠ {doubted(doubt)}" for doubt in studio.doubts(trace)),
+                sep="\n",
+                flush=True,
+            )
 
 
 RANDOM_STRATEGIES = ("greedy", "sampling", "beam search", "prompt lookup")

@@ -31,7 +31,7 @@ from specviz.experiments.compare import fitting
 from specviz.experiments.strategy_table import lineup, written
 from specviz.metrics import count
 from specviz.models.describe import describe
-from specviz.views.lineup import svg
+from specviz.views.strategy_table import svg
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair

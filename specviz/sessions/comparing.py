@@ -23,8 +23,8 @@ from specviz.sessions.shelf import Shelf, key_of
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Visitor
 from specviz.views import comparison, wire
+from specviz.views.elements import rule_named
 from specviz.views.race import race
-from specviz.views.study import rule_named
 
 if TYPE_CHECKING:
     from specviz.core.settings import RunSettings

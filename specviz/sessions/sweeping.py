@@ -28,7 +28,7 @@ from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import Swept, Visitor
 from specviz.views import sweep as view
 from specviz.views import wire
-from specviz.views.study import rule_named
+from specviz.views.elements import rule_named
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair

@@ -228,9 +228,9 @@ def test_what_all_recordings_need_is_made_or_refused_before_the_first(monkeypatc
         studio.check(tiny_pair("target12", None), ["story"])
 
 
-def test_a_recorded_speed_up_that_cannot_be_is_marked_on_the_console(trace):
+def test_a_recorded_speed_up_that_is_impossible_is_a_doubt(trace):
     seconds = (1000.0,) * len(trace.output_ids)
-    assert "⚠" in studio.told("tiny", replace(trace, baseline=baseline_of(trace, seconds)))
+    assert [doubt.reason for doubt in studio.doubts(replace(trace, baseline=baseline_of(trace, seconds)))] == ["beyond"]
 
 
 def test_the_studio_makes_a_recording_and_reads_it_back(tmp_path, monkeypatch):

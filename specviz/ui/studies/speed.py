@@ -9,14 +9,15 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.costs import VerifyCost, interpolated
-from specviz.core.plural import counted
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace, Point
 from specviz.ui.piece import Piece
 from specviz.ui.studies.desk import SHOWN_JS, Desk
 from specviz.views import page, theory, timeline
-from specviz.views.study import changed
+from specviz.views.elements import changed
+from specviz.views.findings import findings
 from specviz.views.theory import Curve
 
 EXAMPLE = (0.7, 0.1, 0.05)
@@ -29,12 +30,12 @@ def add(desk: Desk) -> None:
     """Put it on the page."""
     measuring = desk.measuring
     going: dict[str, object] = {}
-    with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
+    with gr.Accordion(say("speed.title"), open=False, elem_id="sv-why") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
-            again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0, min_width=90)
-            measure = gr.Button("Measure costs here", elem_id="sv-why-measure", size="sm", scale=0, min_width=90)
-            stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
-            say = Piece("", elem_id="sv-why-says", padding=False)
+            again = gr.Button(say("studies.look_again"), elem_id="sv-why-again", size="sm", scale=0, min_width=90)
+            measure = gr.Button(say("speed.measure"), elem_id="sv-why-measure", size="sm", scale=0, min_width=90)
+            stop = gr.Button(say("studies.stop"), elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
+            line = Piece("", elem_id="sv-why-says", padding=False)
         found = Piece("", elem_id="sv-why-found", padding=False)
         warned = Piece("", elem_id="sv-why-warned", padding=False)
         curve = gr.HTML(
@@ -54,29 +55,25 @@ def add(desk: Desk) -> None:
                     value,
                     step=step,
                     label=label,
-                    info=info,
+                    info=say(f"speed.{name}_info"),
                     elem_id=f"sv-why-{name}",
                     min_width=200,
                     buttons=[],
                 )
-                for (high, step), value, (name, label, info) in zip(
+                for (high, step), value, (name, label) in zip(
                     LIMITS,
                     EXAMPLE,
-                    (
-                        ("alpha", "α", "chance that a tested token is accepted"),
-                        ("c", "c", "a draft pass ÷ a target pass"),
-                        ("slope", "one more place", "what it adds to v: v(K) = 1 + this · K"),
-                    ),
+                    (("alpha", "α"), ("c", "c"), ("slope", say("speed.slope"))),
                     strict=True,
                 )
             ]
-        back = gr.Button("The run's own values", elem_id="sv-why-back", size="sm")
+        back = gr.Button(say("speed.own_values"), elem_id="sv-why-back", size="sm")
         explained = Piece("", elem_id="sv-why-explained", padding=False)
         strip = Piece("", elem_id="sv-why-strip", padding=False)
         with gr.Row():
             first = gr.Number(
                 1,
-                label="first step on the strip",
+                label=say("speed.first_step"),
                 precision=0,
                 minimum=1,
                 elem_id="sv-why-first",
@@ -92,7 +89,7 @@ def add(desk: Desk) -> None:
         own = Own.of(known)
         shown = own.curve(own.sliders)
         return [
-            theory.findings(known, changed(trace)),
+            findings(known, changed(trace)),
             own.warning(shown),
             theory.picture(shown),
             own.told(shown),
@@ -131,9 +128,9 @@ def add(desk: Desk) -> None:
                     done: bool = end.value
                     break
             if done:
-                yield ["Measured.", *drawn(trace, here=True)]
-            elif who not in going:  # else pressed again, and what is measured now has the word
-                yield ["Stopped; nothing was changed.", *same]
+                yield [say("speed.measured"), *drawn(trace, here=True)]
+            elif who not in going:  # else pressed again: the new measurement reports
+                yield [say("speed.stopped"), *same]
         except SpecvizError as error:
             yield [str(error), *same]
         finally:
@@ -143,12 +140,12 @@ def add(desk: Desk) -> None:
     def end(request: gr.Request) -> None:
         going.pop(str(request.session_hash), None)
 
-    desk.looks(unfolded, again, drawn, outputs, say)
+    desk.looks(unfolded, again, drawn, outputs, line)
     for slider in sliders:
         slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **desk.quick)
     back.click(restore, facts, sliders, **desk.quick)
     first.change(from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **desk.quick)
-    measure.click(costs, [hidden, *desk.panel.widgets], [say, *outputs], js=SHOWN_JS, **desk.long)
+    measure.click(costs, [hidden, *desk.panel.widgets], [line, *outputs], js=SHOWN_JS, **desk.long)
     stop.click(end, None, None, **desk.quick)
 
 
@@ -200,22 +197,21 @@ class Own:
         return Curve(at[0], at[1], _line(at[2]), short, None, points)
 
     def warning(self, shown: Curve) -> str:
-        """For above the curve: that its values are nobody's, or to be taken with care; nothing where they are not."""
+        """For above the curve: that its values are an example, or rest on few tests; nothing otherwise."""
         if sentence := self._doubt(shown):
             return theory.warned(sentence)
         return ""
 
     def told(self, shown: Curve) -> str:
         """The verdict, and whose values these are where no `warning` says it."""
-        whose = "The run's own values." if shown.reach is not None else "Values of the sliders."
+        whose = say("speed.whose_run" if shown.reach is not None else "speed.whose_sliders")
         return theory.told(shown, whose, example=bool(self._doubt(shown)))
 
     def _doubt(self, shown: Curve) -> str:
         if not self.known or "exact" not in self.known:
-            return "An example, not this run, whose own values are not all measured."
+            return say("speed.example")
         if shown.reach is not None and self.known["tested"] < TESTED:
-            tested = counted(self.known["tested"], "token was", "tokens were")
-            return f"The run's own values, but only {tested} tested, too few to go by."
+            return say("speed.few_tested", n=self.known["tested"], least=TESTED)
         return ""
 
     def packed(self) -> str:
