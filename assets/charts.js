@@ -61,7 +61,7 @@ function makeCharts(host, store, settled) {
   const paint = (role, dark) => {
     const { roles, fates } = CONFIG.palette;
     if (roles[role]) return roles[role][dark ? 1 : 0];
-    return Object.values(fates).find((f) => f.word === role)[dark ? 'dark' : 'light'].line;
+    return Object.values(fates).find((f) => f.name === role)[dark ? 'dark' : 'light'].line;
   };
 
   function skin(dark) {

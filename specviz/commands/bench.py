@@ -12,7 +12,7 @@ from specviz.commands.base import add_model_options, pair_of
 from specviz.core.output_files import check_file, write_text
 from specviz.core.prompts import PRESETS
 from specviz.core.settings import Knob, RunSettings, number_of
-from specviz.views.lineup import svg
+from specviz.views.strategy_table import svg
 
 HELP = "measure speed on this machine, as ratios in one run"
 

@@ -25,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def call(args: argparse.Namespace) -> None:
     """Check names and folders, then record one after another."""
     from specviz.recordings import gallery, studio  # noqa: PLC0415  # imports torch
+    from specviz.views.doubts import doubted  # noqa: PLC0415
 
     known = [*gallery.RECORDINGS, *gallery.COMPARISONS]
     if unknown := sorted(set(args.only) - set(known)):
@@ -39,4 +40,6 @@ def call(args: argparse.Namespace) -> None:
             compared = studio.make_comparison(pair, name, args.to or gallery.COMPARED)
             print(studio.told_comparison(name, compared), flush=True)
         else:
-            print(studio.told(name, studio.make(pair, name, args.to or gallery.TRACES)), flush=True)
+            trace = studio.make(pair, name, args.to or gallery.TRACES)
+            doubts = [f"⚠ {doubted(doubt)}" for doubt in studio.doubts(trace)]
+            print(studio.told(name, trace), *doubts, sep="\n", flush=True)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
 from specviz.metrics.intervals import Outcome, columns
 from specviz.metrics.rates import count
 from specviz.traces.trace import Trace
-
-MOST_NAMED = 3
-"""Others that may be as fast and are named."""
 
 
 def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) -> pd.DataFrame:
@@ -80,10 +77,14 @@ class Gain(NamedTuple):
 
 
 class Fastest(NamedTuple):
-    """The place of the fastest among those asked about, and why that is not sure; no reason where it is."""
+    """Index of the fastest, and why that is not certain; `doubt` is empty where it is.
+
+    "few_steps": there are no intervals. "near": the intervals of `rivals` reach into that of the fastest.
+    """
 
     at: int
-    doubt: str
+    doubt: Literal["", "few_steps", "near"] = ""
+    rivals: tuple[str, ...] = ()
 
 
 def alone_gain(name: str) -> Gain:
@@ -99,8 +100,6 @@ def fastest(gains: Sequence[Gain]) -> Fastest | None:
     at = max(known, key=lambda one: one[1])[0]
     low, rivals = gains[at].low, [gains[other] for other, _ in known if other != at]
     if low is None or any(rival.high is None for rival in rivals):
-        return Fastest(at, "There were too few steps for 95 % intervals.")
-    near = [rival.name for rival in rivals if rival.high is not None and rival.high >= low]
-    more = f" and {len(near) - MOST_NAMED} more" if len(near) > MOST_NAMED else ""
-    names = ", ".join(near[:MOST_NAMED])
-    return Fastest(at, f"By the 95 % intervals as fast may be: {names}{more}." if near else "")
+        return Fastest(at, "few_steps")
+    near = tuple(rival.name for rival in rivals if rival.high is not None and rival.high >= low)
+    return Fastest(at, "near" if near else "", near)

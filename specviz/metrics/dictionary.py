@@ -1,41 +1,52 @@
-"""One run, every convention: what each engine would print about it, with the formula filled in.
+"""One run, every convention: what each engine would print about it, as codes with numerator and denominator.
 
-"Acceptance" is said of at least six different quotients; a figure from one engine held against a figure from another
-is mostly two definitions, not two models. Standard library only. Names and formulas are those of the engines' sources: of
+"Acceptance rate" has at least six definitions; figures of two engines often differ by definition, not by model. Standard
+library only; titles and formulas are made in `views.numbers`. Names are those of the engines' sources: of
 TensorRT-LLM `RequestPerfMetrics` and `SpecDecodingStats` in `executor/types.h` (each iteration's, summed up here).
 
-Example: a run with 87 steps, 259 drafted and 167 accepted has "accepted ÷ drafted" = 167 ÷ 259 = 0.645, which vLLM
-prints as the draft acceptance rate and llama.cpp as draft acceptance.
+Example: a run with 87 steps, 259 drafted and 167 accepted has "drafted_share" = 167 ÷ 259 = 0.645, which vLLM prints as
+the draft acceptance rate and llama.cpp as draft acceptance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import mean
+from typing import Any, Literal, NamedTuple
 
 from specviz.core.records import StepRecord
 from specviz.core.settings import NO_DRAFT
 from specviz.metrics.rates import Counts, Rate, count
 from specviz.traces.trace import Trace
 
-NOTHING, NO_DRAFTS = "nothing to divide by", "nothing was drafted"
+Lack = Literal["", "no_denominator", "no_drafts", "no_values"]
+"""Why an entry has no value: nothing to divide by, nothing was drafted, nothing to average."""
+
+
+class Called(NamedTuple):
+    """What an engine or a paper calls a figure. `note`: code of a remark, "tree_longest" or "formula"."""
+
+    engine: str
+    name: str
+    note: Literal["", "tree_longest", "formula"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One convention. `title`: what people call it; `formula`: in words; `numbers`: the same with this run's; `value`
-    None where there is no denominator. `called`: engine and the name it prints, for each that uses this one. `place`:
-    the position in the draft that it is about, 0 for all of them."""
+    """One convention: `value` = `part` ÷ `whole`, None where there is nothing to divide by, and why (`lack`).
 
-    name: str
-    title: str
-    formula: str
-    numbers: str
+    `code`: its name in the catalogue. Of "mean_acceptance_length" 1 is added to the quotient; of the means `whole` is how
+    many were averaged; of "draft_overhead" both are seconds. `place`: position in the draft, 0 for all of them.
+    """
+
+    code: str
+    part: float
+    whole: float
     value: float | None
-    called: tuple[str, ...]
-    says: str
+    called: tuple[Called, ...] = ()
     place: int = 0
+    lack: Lack = ""
 
 
 def dictionary(traces: Sequence[Trace]) -> list[Entry]:
@@ -44,83 +55,47 @@ def dictionary(traces: Sequence[Trace]) -> list[Entry]:
     counts = count(steps)
     drafting = [step for step in steps if step.tokens]
     own = [count(trace.steps) for trace in traces]
-    entries = [
+    return [
+        _rate("acceptance_rate", counts.acceptance_rate, ("specviz", "acceptance rate"), ("Leviathan et al.", "α")),
         _rate(
-            "accepted ÷ tested (α)",
-            "acceptance rate α",
-            counts.acceptance_rate,
-            ("specviz: acceptance rate", "Leviathan et al.: α"),
-            "Of the places the target looked at. Does not change with K while the models agree as often.",
-        ),
-        _rate(
-            "accepted ÷ drafted",
-            "share of drafted",
+            "drafted_share",
             counts.drafted_share,
-            (
-                "vLLM: draft_acceptance_rate",
-                "llama.cpp: draft acceptance (draft_n_accepted ÷ draft_n)",
-                "SGLang: spec_accept_rate",
-                "TensorRT-LLM: acceptanceRate (of a tree it counts the longest branch only)",
-            ),
-            "Untested drafts count as failures, so it falls with K although the models are unchanged.",
+            ("vLLM", "draft_acceptance_rate"),
+            ("llama.cpp", "draft acceptance", "formula"),
+            ("SGLang", "spec_accept_rate"),
+            ("TensorRT-LLM", "acceptanceRate", "tree_longest"),
         ),
         _rate(
-            "tokens ÷ target passes (τ)",
-            "block efficiency τ",
+            "block_efficiency",
             counts.block_efficiency,
-            ("SGLang: spec_accept_length", "EAGLE: compression ratio", "Leviathan et al.: block efficiency"),
-            "The target's own token of each step is counted. In a run cut short by a stop it is a little less.",
+            ("SGLang", "spec_accept_length"),
+            ("EAGLE", "compression ratio"),
+            ("Leviathan et al.", "block efficiency"),
         ),
         _rate(
-            "accepted ÷ target passes",
-            "accepted a pass",
+            "accepted_per_pass",
             Rate(counts.accepted, counts.steps if counts.drafted else 0),
-            ("τ without the target's own token",),
-            "One less than τ, where no step was cut short.",
-            nothing=NO_DRAFTS if steps else NOTHING,
+            lack="no_drafts" if steps else "no_denominator",
         ),
         _drafts(counts),
-        _mean(
-            "mean over steps of accepted ÷ drafted",
-            "mean of steps",
-            [step_rate(step) for step in drafting],
-            "A step with one drafted token weighs as much as one with eight: not the same as pooling.",
-        ),
-        _mean(
-            "mean over prompts of accepted ÷ tested",
-            "mean of prompts",
-            [rate for c in own if (rate := c.acceptance_rate.value) is not None],
-            "Each prompt weighs the same, however long its answer: what benchmark tables often print.",
-        ),
+        _mean("mean_of_steps", [step_rate(step) for step in drafting]),
+        _mean("mean_of_prompts", [rate for c in own if (rate := c.acceptance_rate.value) is not None]),
         _overhead(steps),
+        *_by_position(counts),
     ]
-    for place, (given, reached) in enumerate(
-        zip(counts.conditional_by_position, counts.marginal_by_position, strict=True), start=1
-    ):
-        entries.append(
-            _rate(
-                f"accepted at position {place} ÷ steps that drafted",
-                f"position {place}, of drafts",
-                reached,
-                (
-                    f"vLLM: per-position acceptance rate, position {place - 1}",
-                    "llama.cpp: acceptance rate per position",
-                ),
-                "Never rises with the position, since all before it must have been accepted.",
-                place,
-            )
+
+
+def _by_position(counts: Counts) -> Iterator[Entry]:
+    pairs = zip(counts.conditional_by_position, counts.marginal_by_position, strict=True)
+    for place, (given, reached) in enumerate(pairs, start=1):
+        yield _rate(
+            "position_of_drafts",
+            reached,
+            ("vLLM", f"per-position acceptance rate, position {place - 1}"),
+            ("llama.cpp", "acceptance rate per position"),
+            place=place,
         )
-        entries.append(
-            _rate(
-                f"accepted at position {place} ÷ tested there",
-                f"position {place}, of tested",
-                given,
-                ("conditional acceptance",),
-                "Given that all before it were accepted: flat if tests were independent.",
-                place,
-            )
-        )
-    return entries
+        yield _rate("position_of_tested", given, place=place)
 
 
 def histogram(steps: Sequence[StepRecord]) -> list[int]:
@@ -157,44 +132,31 @@ def _accepted(step: StepRecord) -> int:
     return count([step]).accepted
 
 
-def _rate(
-    name: str, title: str, rate: Rate, called: tuple[str, ...], says: str, place: int = 0, nothing: str = NOTHING
-) -> Entry:
-    numbers = f"{rate.part} ÷ {rate.whole}" if rate.whole else nothing
-    return Entry(name, title, name.split(" (")[0], numbers, rate.value, called, says, place)
+def _rate(code: str, rate: Rate, *called: tuple[Any, ...], place: int = 0, lack: Lack = "no_denominator") -> Entry:
+    names = tuple(Called(*name) for name in called)
+    return Entry(code, rate.part, rate.whole, rate.value, names, place, "" if rate.whole else lack)
 
 
 def _drafts(counts: Counts) -> Entry:
     """τ of the steps that drafted. All of a step's own token is counted, even where a stop cut it off."""
-    rate = Rate(counts.accepted, counts.drafting_steps)
-    return Entry(
-        "1 + accepted ÷ steps that drafted",
-        "mean acceptance length",
-        "1 + accepted ÷ steps that drafted",
-        f"1 + {rate.part} ÷ {rate.whole}" if rate.whole else NOTHING,
-        None if rate.value is None else 1 + rate.value,
-        (
-            "vLLM: mean_acceptance_length",
-            "llama.cpp: mean acceptance length",
-            "TensorRT-LLM: specDecodingStats.acceptanceLength",
-        ),
-        "Steps without a draft (no match, no room) are left out: above τ wherever there are some.",
+    found = _rate(
+        "mean_acceptance_length",
+        Rate(counts.accepted, counts.drafting_steps),
+        ("vLLM", "mean_acceptance_length"),
+        ("llama.cpp", "mean acceptance length"),
+        ("TensorRT-LLM", "specDecodingStats.acceptanceLength"),
     )
+    return replace(found, value=None if found.value is None else 1 + found.value)
 
 
 def _overhead(steps: Sequence[StepRecord]) -> Entry:
     draft_s, whole = sum(step.draft_s for step in steps), sum(step.step_s for step in steps)
     # to look for a draft in vain is to draft; where nothing was to be drafted, no more than the clock was read
     drafted = whole > 0 and any(step.tokens or _looked(step) for step in steps)
-    return Entry(
-        "time of drafting ÷ time of all steps",
-        "draft overhead",
-        "time of drafting ÷ time of all steps",
-        f"{1000 * draft_s:,.1f} ms ÷ {1000 * whole:,.1f} ms" if drafted else NO_DRAFTS,
-        draft_s / whole if drafted else None,
-        ("TensorRT-LLM: specDecodingStats.draftOverhead",),
-        "What drafting takes of the time, whether its tokens were kept or not, and whether it found any.",
-    )
+    name = (Called("TensorRT-LLM", "specDecodingStats.draftOverhead"),)
+    if not drafted:
+        return Entry("draft_overhead", draft_s, whole, None, name, lack="no_drafts")
+    return Entry("draft_overhead", draft_s, whole, draft_s / whole, name)
 
 
 def _looked(step: StepRecord) -> bool:
@@ -202,6 +164,7 @@ def _looked(step: StepRecord) -> bool:
     return step.settings.k > 0 and step.settings.strategy != NO_DRAFT
 
 
-def _mean(name: str, title: str, values: Sequence[float], says: str) -> Entry:
-    numbers = f"mean of {len(values)}" if values else "nothing to average"
-    return Entry(name, title, name, numbers, mean(values) if values else None, (), says)
+def _mean(code: str, values: Sequence[float]) -> Entry:
+    if not values:
+        return Entry(code, 0.0, 0, None, lack="no_values")
+    return Entry(code, sum(values), len(values), mean(values))

@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 
 from specviz.core.records import PlaceRecord, StepRecord, TokenRecord
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 
 OTHERS = "all others"
+"""Name of the symbol that stands for every token that was not recorded; not shown as it is."""
 ALARM = 1e-4
 """A p-value below it is called a difference; a right rule is wrongly accused once in ten thousand tests."""
 RARE = 5.0
@@ -79,10 +81,7 @@ def stand(step: StepRecord, place: PlaceRecord) -> Stand:
     """The place as the rule met it. Raises SpecvizError, a sentence, where nothing was drafted or too little recorded."""
     tokens = [token for token in step.tokens if token.parent == place.node]
     if not tokens or place.draft_tail is None:
-        raise SpecvizError(
-            "Nothing was drafted at this place: the target drew its token here alone, and no rule had a say; "
-            "choose a place with a drafted token."
-        )
+        raise SpecvizError(say("lossless.not_drafted"))
     symbol = {c.token_id: i for i, c in enumerate(place.candidates)}
     target = [c.target_prob for c in place.candidates]
     draft = [c.draft_prob or 0.0 for c in place.candidates]
@@ -112,10 +111,7 @@ def _drawn(made: Stand, tokens: list[TokenRecord]) -> Literal["chosen", "indepen
     rest = [max(1e-12, 1 - b) for b in np.cumsum([0.0, *(made.draft[s] for s in made.siblings[:-1])])]
     if _close(carried, [made.draft[s] / r for s, r in zip(made.siblings, rest, strict=True)], [2e-6 / r for r in rest]):
         return "without replacement"
-    raise SpecvizError(
-        "The siblings at this place come from distributions of which only parts were recorded, so it cannot be "
-        "replayed; choose another place."
-    )
+    raise SpecvizError(say("lossless.not_recorded"))
 
 
 def _close(some: list[float], others: list[float], more: Sequence[float] = ()) -> bool:

@@ -14,12 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, median
+from typing import Literal
 
 from specviz.core.costs import VerifyCost, interpolated
 from specviz.core.records import Costs, DraftEnd, StepRecord
 from specviz.metrics.rates import Rate, count
 from specviz.metrics.theory import Breakdown, Short, Theory, breakdown
-from specviz.metrics.trust import ENOUGH, beyond, disturbed, too_good, uneven
+from specviz.metrics.trust import ENOUGH, Doubt, beyond, disturbed, too_good, uneven
 from specviz.traces.trace import Trace
 
 FEWEST = 3
@@ -27,6 +28,12 @@ FEWEST = 3
 FIXED = "fixed"
 AS_ASKED = (DraftEnd.K, DraftEnd.CONFIDENCE, DraftEnd.NONE)
 """Why drafting ends where nothing stood in its way: as many as asked, a policy that had enough, or none asked."""
+
+
+SingleOf = Literal["", "own_steps", "target_alone"]
+"""What a target pass over one position was taken from: the run's steps without a draft, or the target alone."""
+Source = Literal["", "run", "here", "frozen"]
+"""Where c and v come from: the run's own steps, a measurement on this machine, or one kept with the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +53,14 @@ class Pace:
 
     `alpha` of tested places, `by_place`: conditional acceptance of places 1, 2, … `verify_cost`: pairs of (depth + 1,
     ratio) from (1, 1.0) on, never falling. `single_s`: a target pass over one place, in seconds, and `single_of` what it
-    was taken from. `source`: where c and v come from, for the page. `k`: the K that most steps were set to, or their mean
-    depth where it was chosen step by step. `reach`: v is measured up to this K. `tree`: whether drafts were trees.
-    `idle`: steps that were asked to draft and found nothing, of the `steps` that had room for a draft. `short`: drafts
-    that ended before their K for another reason than being told to, the idle ones and those without room among them, as
-    shares of all steps. `noisy`: (depth, ratio) where v came out below 1 or above that of more places, which is noise,
+    was taken from, `single_n` passes of it. `source`: where c and v come from. `k`: the K that most steps were set
+    to, or their mean depth where it was chosen step by step. `reach`: v is measured up to this K. `tree`: whether drafts
+    were trees. `idle`: steps that were asked to draft and found nothing, of the `steps` that had room for a draft. `short`:
+    drafts that ended before their K for another reason than being told to, the idle ones and those without room among
+    them, as shares of all steps. `noisy`: (depth, ratio) where v came out below 1 or above that of more places, which is noise,
     and so stands otherwise in `verify_cost`. `alone_s`: a pass of the target alone, where that was timed; `uneven` and
-    `others`: what speaks against the times. `whole`: speed-up of the whole run, other settings and strategies included. `mixed`:
-    what was changed between the steps that α is of.
+    `others`: doubts about the times. `whole`: speed-up of the whole run, other settings included. `mixed`:
+    names of the settings that were changed between the steps that α is of.
     """
 
     strategy: str
@@ -62,8 +69,8 @@ class Pace:
     cost_ratio: float | None
     verify_cost: tuple[tuple[int, float], ...]
     single_s: float | None
-    single_of: str
-    source: str
+    single_of: SingleOf
+    source: Source
     k: int
     reach: int
     tree: bool
@@ -73,10 +80,11 @@ class Pace:
     short: Short = ()
     noisy: tuple[tuple[int, float], ...] = ()
     alone_s: float | None = None
-    uneven: str = ""
-    others: str = ""
+    uneven: Doubt | None = None
+    others: Doubt | None = None
     whole: float | None = None
     mixed: tuple[str, ...] = ()
+    single_n: int = 0
 
     @property
     def v(self) -> VerifyCost | None:
@@ -109,12 +117,12 @@ class Pace:
             alpha, places + [places[-1]] * (k - len(places)), k, self.cost_ratio, v, point.speed_up, self.short
         )
 
-    def doubt(self) -> str:
-        """What speaks against the measured speed-up, in a sentence; nothing where it can be believed."""
+    def doubt(self) -> Doubt | None:
+        """Why the measured speed-up cannot be trusted; None where it can."""
         point, parts = self.main(), self.explained()
         if point is None:
             return self.uneven
-        unlikely = too_good(parts.measured, parts.measured / parts.overhead) if parts else ""
+        unlikely = too_good(parts.measured, parts.measured / parts.overhead) if parts else None
         return beyond(point.speed_up, point.tokens / point.steps) or self.uneven or self.others or unlikely
 
 
@@ -128,7 +136,7 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
     # a step near the limit had no room for a draft: that is no drafter that found nothing
     could = [step for step in asked if step.k > 0 and (step.tokens or step.draft_stop != DraftEnd.ROOM)]
     counts = count(mine)
-    single, of = _single(trace)
+    single, of, single_n = _single(trace)
     verify_cost, noisy = _verify_cost(mine, single)
     alone = trace.baseline.step_s if trace.baseline and any(trace.baseline.step_s) else ()
     tokens_per_s = trace.baseline.tokens_per_s if trace.baseline else None
@@ -140,7 +148,8 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
         verify_cost=verify_cost,
         single_s=single,
         single_of=of,
-        source=f"the run's own steps against {of}" if single and mine else "",
+        single_n=single_n,
+        source="run" if single and mine else "",
         k=_usual_k(mine),
         reach=verify_cost[-1][0] - 1,
         tree=any(step.depth != len(step.tokens) for step in mine),
@@ -151,13 +160,13 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
         noisy=noisy,
         alone_s=median(alone) if alone else None,
         uneven=uneven(alone),
-        others=disturbed(trace.others + trace.baseline.others) if trace.baseline else "",
+        others=disturbed(trace.others + trace.baseline.others) if trace.baseline else None,
         whole=_speed_up(trace.steps, tokens_per_s),
         mixed=_mixed(mine),
     )
 
 
-def with_costs(found: Pace, costs: Costs, nodes: Callable[[int], int], source: str, most: int) -> Pace:
+def with_costs(found: Pace, costs: Costs, nodes: Callable[[int], int], source: Source, most: int) -> Pace:
     """The same with costs that were measured apart (`Costs`, by places); `nodes`: tokens of a draft that is K deep."""
     by_places = interpolated(costs.verify_cost)
     verify = [(1, 1.0), *((k + 1, by_places(nodes(k))) for k in range(1, most + 1))]
@@ -173,12 +182,13 @@ def _usual_k(steps: Sequence[StepRecord]) -> int:
     return max(1, round(mean(step.depth for step in steps)))
 
 
-def _single(trace: Trace) -> tuple[float | None, str]:
+def _single(trace: Trace) -> tuple[float | None, SingleOf, int]:
+    """`Pace.single_s`, `Pace.single_of` and `Pace.single_n`."""
     alone = trace.baseline.step_s if trace.baseline else ()
     bare = [step.verify_s for step in trace.steps if not step.tokens]
     if len(bare) >= (ENOUGH if any(alone) else FEWEST) and median(bare) > 0:
-        return median(bare), f"its {len(bare)} steps without a draft"
-    return (median(alone), "the target alone") if any(alone) else (None, "")
+        return median(bare), "own_steps", len(bare)
+    return (median(alone), "target_alone", len(alone)) if any(alone) else (None, "", 0)
 
 
 def _short(steps: Sequence[StepRecord]) -> Short:
@@ -228,6 +238,5 @@ def _speed_up(steps: Sequence[StepRecord], alone: float | None) -> float | None:
 
 def _mixed(steps: Sequence[StepRecord]) -> tuple[str, ...]:
     """Which settings were changed between these steps, of those that move α or the speed-up."""
-    names = {"k": "K", "draft_length": "draft length", "rule": "rule", "temperature": "temperature", "top_k": "top-k"}
-    names |= {"top_p": "top-p", "repetition_penalty": "repetition penalty"}
-    return tuple(word for name, word in names.items() if len({getattr(step.settings, name) for step in steps}) > 1)
+    names = ("k", "draft_length", "rule", "temperature", "top_k", "top_p", "repetition_penalty")
+    return tuple(name for name in names if len({getattr(step.settings, name) for step in steps}) > 1)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from specviz.core.costs import VerifyCost
 from specviz.core.settings import MAX_K, SettingsError
+from specviz.core.words import say
 
-DRAFT_FIRST = "Press Play with a strategy that drafts, K above 0 and room for more than one new token."
-"""What to do where a run drafted nothing."""
 Short = Sequence[tuple[int, float]]
 """Drafts that end early whatever K is: pairs of (length, share of all steps). ``((0, 0.3),)``: in 30 % of the steps a
 look-up found nothing."""
@@ -135,28 +135,23 @@ def breakdown(
     )
 
 
-def verdict(alpha: float | None, c: float, v: VerifyCost = free, most: int = MAX_K, short: Short = ()) -> str:
-    """The best K in a sentence, or why no K can help."""
-    if alpha is None:
-        return f"Nothing was drafted, so there is no acceptance rate yet. {DRAFT_FIRST}"
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether some K helps. "best": K = `best` gives `gain` times the target alone. "too_dear": a step costs more than
+    its tokens gain even at α = 1. "below_break_even": α lies below `break_even`."""
+
+    code: Literal["best", "too_dear", "below_break_even"]
+    best: int = 0
+    gain: float = 1.0
+    break_even: float | None = None
+
+
+def verdict(alpha: float, c: float, v: VerifyCost = free, most: int = MAX_K, short: Short = ()) -> Verdict:
+    """The best K, or why no K can help."""
     best, needed = best_k(alpha, c, v, most, short), break_even_alpha(c, v, most, short)
     if best:
-        gain = speed_up(alpha, best, c, v, short)
-        return f"K = {best} is best: {gain:.2f}× the target alone is to be expected."
-    if needed is None:
-        return (
-            f"No K can help: with c = {c:.2f} and v(1) = {v(1):.2f} a step costs more than its tokens gain even if all "
-            "are accepted. Choose a cheaper draft."
-        )
-    return (
-        f"No K can help: α = {alpha:.2f} is below the break-even {apart(needed, alpha)} at c = {c:.2f} and v(1) = {v(1):.2f}. "
-        "Choose a draft that agrees more often, or a cheaper one."
-    )
-
-
-def apart(value: float, other: float = 0.0) -> str:
-    """`value` with two places, or as many as tell it from `other`: a break-even of 0.004 is not 0.00."""
-    return next((text for d in (2, 3, 4) if (text := f"{value:.{d}f}") != f"{other:.{d}f}"), f"{value:.1g}")
+        return Verdict("best", best, speed_up(alpha, best, c, v, short), needed)
+    return Verdict("too_dear" if needed is None else "below_break_even", break_even=needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +171,8 @@ class Theory:
         """The K that promises most, 0 where none promises anything."""
         return best_k(self.alpha, self.c, self.v, short=self.short)
 
-    def verdict(self) -> str:
-        """That in a sentence."""
+    def verdict(self) -> Verdict:
+        """The best K, or why no K can help."""
         return verdict(self.alpha, self.c, self.v, short=self.short)
 
 
@@ -193,6 +188,6 @@ def _lengths(k: int, short: Short) -> list[tuple[int, float]]:
 
 def _check(alpha: float, k: int, c: float = 0.0) -> None:
     if not 0 <= alpha <= 1:
-        raise SettingsError(f"An acceptance rate lies from 0 to 1; you gave {alpha:g}.")
+        raise SettingsError(say("findings.alpha_invalid", alpha=f"{alpha:g}"))
     if k < 0 or not c >= 0:
-        raise SettingsError(f"K and the cost ratio cannot be negative; you gave {k} and {c:g}.")
+        raise SettingsError(say("findings.cost_invalid", k=k, c=f"{c:g}"))

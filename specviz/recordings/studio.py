@@ -18,7 +18,7 @@ from specviz.experiments.compared import ALONE, Compared
 from specviz.metrics.comparison import rate
 from specviz.metrics.rates import count
 from specviz.metrics.summary import summary
-from specviz.metrics.trust import beyond, uneven
+from specviz.metrics.trust import Doubt, beyond, uneven
 from specviz.recordings.gallery import COMPARED, COMPARISONS, RECORDINGS, TRACES
 from specviz.traces.trace import Trace
 
@@ -78,15 +78,20 @@ def make_comparison(pair: Pair, name: str, folder: Path = COMPARED) -> Compared:
 
 
 def told(name: str, trace: Trace) -> str:
-    """One line for the console; ⚠ and why where the speed-up cannot be trusted."""
+    """One line for the console; see `doubts` for whether its speed-up can be trusted."""
     counts, speed_up = count(trace.steps), summary(trace)["speed_up"]
-    line = (
+    return (
         f"{name:14} {counts.emitted:4} tokens in {counts.steps:3} passes, acceptance {counts.acceptance_rate}, "
         f"drafted {counts.mean_draft_length} a pass, speed-up {_times(speed_up)}"
     )
-    tau, times = counts.block_efficiency.value, trace.baseline.step_s if trace.baseline else ()
-    doubts = [beyond(speed_up, tau) if speed_up and tau else "", uneven(times)]
-    return line + "".join(f"\n{'':14} ⚠ {doubt}" for doubt in doubts if doubt)
+
+
+def doubts(trace: Trace) -> list[Doubt]:
+    """Why the speed-up of a recording cannot be trusted; empty where it can."""
+    tau, speed_up = count(trace.steps).block_efficiency.value, summary(trace)["speed_up"]
+    times = trace.baseline.step_s if trace.baseline else ()
+    found = [beyond(speed_up, tau) if speed_up and tau else None, uneven(times)]
+    return [doubt for doubt in found if doubt]
 
 
 def told_comparison(name: str, done: Compared) -> str:

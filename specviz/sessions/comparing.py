@@ -24,8 +24,8 @@ from specviz.sessions.job import Claim
 from specviz.sessions.model_cache import ModelCache, until_loaded
 from specviz.sessions.visitors import Visitor
 from specviz.views import comparison, wire
+from specviz.views.elements import rule_named
 from specviz.views.race import race
-from specviz.views.study import rule_named
 
 if TYPE_CHECKING:
     from specviz.core.settings import RunSettings

@@ -10,10 +10,10 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.settings import MAX_K, SpecvizError
+from specviz.core.words import say
 from specviz.decoding import calibration
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.pace import Pace, pace, with_costs
-from specviz.metrics.theory import DRAFT_FIRST
 from specviz.models.describe import describe
 from specviz.sessions.model_cache import until_loaded
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 SAME = ("target", "draft", "dtype", "draft_dtype", "device")
 """What must agree between a trace and a pair for costs of the one to hold for the other."""
-NO_DRAFTS = f"Nothing was drafted in this run, so there is no strategy to measure. {DRAFT_FIRST}"
 
 
 class CostMeasurement:
@@ -49,11 +48,9 @@ class CostMeasurement:
         frozen = trace.costs.get(calibration.kept_under(settings))
         mine = self._here.get(_name(trace.pair, settings))
         if mine and (here or not (found.known or frozen)):
-            return with_costs(
-                found, mine, _nodes(settings), "measured on this machine just now, apart from the run", MAX_K
-            )
+            return with_costs(found, mine, _nodes(settings), "here", MAX_K)
         if frozen and not found.known:
-            return with_costs(found, frozen, _nodes(settings), "measured when the run began, and kept with it", MAX_K)
+            return with_costs(found, frozen, _nodes(settings), "frozen", MAX_K)
         return found
 
     def measure(self, claim: Claim, visitor: Visitor, trace: Trace) -> Generator[str, None, bool]:
@@ -61,7 +58,8 @@ class CostMeasurement:
         settings = _settings(trace)
         if settings is None:
             unknown = next((s.strategy for s in reversed(trace.steps) if s.tokens), None)
-            raise SpecvizError(NO_DRAFTS if unknown is None else _UNKNOWN.format(unknown))
+            nothing = f"{say('speed.no_strategy')} {say('findings.draft_first')}"
+            raise SpecvizError(nothing if unknown is None else _UNKNOWN.format(unknown))
         pair = visitor.run.pair if visitor.run is not None and _same(trace.pair, visitor.run.pair) else None
         if pair is None:
             pair = yield from until_loaded(

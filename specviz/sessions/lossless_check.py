@@ -39,7 +39,7 @@ RUNS = Knob("runs", 600, 300, 2000, 100, "Short runs of each rule, each with a s
 
 
 def kind(name: str) -> str:
-    """What a rule claims: a key of `views.study.BADGES`."""
+    """What a rule claims: as in `views.elements.badge`."""
     return "wrong" if name in WRONG else "lossless" if is_lossless(name) else "lossy"
 
 

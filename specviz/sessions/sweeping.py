@@ -30,7 +30,7 @@ from specviz.sessions.sweep_results import SweepResults
 from specviz.sessions.visitors import Visitor
 from specviz.views import sweep as view
 from specviz.views import wire
-from specviz.views.study import rule_named
+from specviz.views.elements import rule_named
 
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair

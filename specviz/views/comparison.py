@@ -12,53 +12,36 @@ from typing import Any
 
 import pandas as pd
 
-from specviz.core.plural import counted
 from specviz.core.records import Fate, StepRecord, TokenRecord
+from specviz.core.words import say
 from specviz.metrics.comparison import Fastest, Gain, alone_gain, fastest
-from specviz.metrics.trust import beyond
+from specviz.metrics.trust import Doubt, beyond
 from specviz.traces.trace import Trace
-from specviz.views import study
+from specviz.views.amounts import amount, of
+from specviz.views.doubts import doubted
+from specviz.views.elements import Column, column, meanings, table
 from specviz.views.markup import GAP, NOTHING, Html, joined, tag
-from specviz.views.palette import FATES, LETTERS, TARGET_WORD
-from specviz.views.study import headings, meanings, scrolled
+from specviz.views.palette import FATES, LETTERS, word
 
-STRATEGY = ("strategy", "What drafts. The target alone drafts nothing: it makes a pass for every token.")
-COLUMNS: Mapping[str, tuple[str, str]] = {
-    "speed_up": (
-        "speed-up",
-        "Tokens/s ÷ tokens/s of the target alone, which took turns with it. ⚠: more than the tokens a pass allow, so the "
-        "machine was busy with something else: measure again.",
-    ),
-    "tokens_per_s": ("tokens/s", "Tokens of the output ÷ seconds of drafting, verifying and what lies between."),
-    "acceptance_rate": (
-        "acceptance rate α",
-        "Accepted places ÷ tested places: of what the target looked at, how much it kept.",
-    ),
-    "drafted_share": (
-        "of drafted",
-        "Accepted ÷ all drafted tokens, untested ones included; falls with K although the models are unchanged.",
-    ),
-    "mean_draft_length": (
-        "drafted a pass",
-        "Drafted tokens ÷ passes of the target; a high α with few drafted is no feat.",
-    ),
-    "block_efficiency": ("tokens a pass τ", "Tokens of the output ÷ passes of the target."),
-    "cost_ratio": ("draft cost c", "Median time of one draft pass ÷ median time of a target pass over one place."),
-    "verify_ratio": (
-        "verify cost v",
-        "Median time of the passes over a draft, of whatever length ÷ median time of a target pass over one place.",
-    ),
-    "same": (
-        "same text",
-        "Whether the output is the target's own, token by token; compared at temperature 0 under a rule that keeps the "
-        "distribution. In bfloat16 near-ties may part them; the race of a comparison shows where, and by how much.",
-    ),
-}
-MARKS = (
-    "fastest",
-    "The greatest speed-up here; that of the target alone is 1. Not surely: by the 95 % intervals another may be as fast, "
-    "or there were too few steps for intervals.",
+COLUMNS = (
+    "speed_up",
+    "tokens_per_s",
+    "acceptance_rate",
+    "drafted_share",
+    "mean_draft_length",
+    "block_efficiency",
+    "cost_ratio",
+    "verify_ratio",
+    "same",
 )
+"""Figures of `metrics.comparison.table` that the table shows, in order."""
+MOST_NAMED = 3
+"""Others that may be as fast and are named."""
+
+
+def columns(names: Iterable[str]) -> list[Column]:
+    """Headings of figures, with what they mean."""
+    return [column(f"columns.{name}") for name in names]
 
 
 def gain(name: str, row: Mapping[Any, Any]) -> Gain:
@@ -66,11 +49,21 @@ def gain(name: str, row: Mapping[Any, Any]) -> Gain:
     return Gain(name, number(row, "speed_up"), number(row, "speed_up_low"), number(row, "speed_up_high"))
 
 
-def mark(first: Fastest) -> Html:
-    """The word beside the name of the fastest."""
-    if not first.doubt:
-        return tag("b", "fastest")
-    return tag("b", "fastest, not surely", title=first.doubt)
+def reason(first: Fastest | None, doubt: Doubt | None = None) -> str:
+    """Why it is not certain which is the fastest, in a sentence; nothing where it is. `doubt`: of its speed-up."""
+    if first is None or doubt:
+        return doubted(doubt) if first else ""
+    if first.doubt != "near":
+        return say("columns.few_steps") if first.doubt else ""
+    names = ", ".join(first.rivals[:MOST_NAMED])
+    more = len(first.rivals) - MOST_NAMED
+    return say("columns.near_more", names=names, more=more) if more > 0 else say("columns.near", names=names)
+
+
+def marked(name: object, why: str) -> Html:
+    """The name of the fastest with a word beside it; `why`: the `reason` why that is not certain."""
+    word_ = tag("b", say("columns.fastest_unsure"), title=why) if why else tag("b", say("columns.fastest"))
+    return joined([name, " ", word_])
 
 
 def html(
@@ -83,23 +76,27 @@ def html(
     """
     if found.empty:
         return NOTHING
-    columns, lanes = [STRATEGY, *COLUMNS.values()], found.to_dict("records")
-    gains = [_gain(lane, alone) for lane in lanes]
-    first = fastest(gains) if ended else None
-    if first and (reason := _beyond(lanes[first.at])):
-        first = first._replace(doubt=reason)
-    doubt = f" Fastest, not surely: {gains[first.at].name}. {first.doubt}" if first and first.doubt else ""
-    rows = [
-        row(lane["lane"], [cell(lane, name) for name in COLUMNS], mark(first) if first and first.at == at else None)
-        for at, lane in enumerate(lanes)
-    ]
-    strips = [strip(name, trace, alone) for name, trace in traces.items()]
+    heads, lanes = columns(["strategy", *COLUMNS]), found.to_dict("records")
+    first = fastest([_gain(lane, alone) for lane in lanes]) if ended else None
+    why = reason(first, _beyond(lanes[first.at]) if first else None)
+    if first and why:
+        heading += " " + say("columns.unsure", name=lanes[first.at]["lane"], why=why)
+    rows = [[lane["lane"], *(cell(lane, name) for name in COLUMNS)] for lane in lanes]
+    if first:
+        rows[first.at][0] = marked(rows[first.at][0], why)
     return tag(
         "div",
-        tag("p", heading + doubt, cls="sv-compare-says"),
-        scrolled("Strategies compared", headings(columns), rows),
-        NOTHING if going else meanings([*columns, MARKS]),
-        tag("div", *strips, cls="sv-strips", tabindex=0, role="region", aria_label="Fate of each token, by strategy"),
+        tag("p", heading, cls="sv-compare-says"),
+        table(say("studies.compared"), heads, rows, marked=first.at if first else None, on_hover=True),
+        NOTHING if going else meanings([*heads, *columns(["fastest"])]),
+        tag(
+            "div",
+            *(strip(name, trace, alone) for name, trace in traces.items()),
+            cls="sv-strips",
+            tabindex=0,
+            role="region",
+            aria_label=say("studies.strips"),
+        ),
         cls="sv-comparison",
     )
 
@@ -109,16 +106,11 @@ def _gain(lane: Mapping[Any, Any], alone: str) -> Gain:
     return alone_gain(name) if name == alone and number(lane, "speed_up") is not None else gain(name, lane)
 
 
-def row(name: object, cells: Iterable[object], marked: Html | None = None) -> Html:
-    """A line of a table of lanes; `marked`: the `mark` of the fastest."""
-    return study.row(joined([name, " ", marked]) if marked else name, cells, bool(marked))
-
-
 def cell(row: Mapping[Any, Any], name: str) -> Html:
     """A figure of `metrics.comparison.table` with its denominator, and its interval where it has one; a gap for NA."""
     value, small = figure(row, name)
-    doubt = _beyond(row) if name == "speed_up" and not pd.isna(row[name]) else ""
-    sign = [" ", tag("b", "⚠", title=doubt)] if doubt else []
+    doubt = _beyond(row) if name == "speed_up" and not pd.isna(row[name]) else None
+    sign = [" ", tag("b", "⚠", title=doubted(doubt))] if doubt else []
     return joined([value, *sign, *([" ", tag("small", f"({small})")] if small else [])])
 
 
@@ -128,22 +120,22 @@ def figure(row: Mapping[Any, Any], name: str) -> tuple[str, str]:
     if pd.isna(value):
         return GAP, ""
     if name == "same":
-        return "✓ yes" if value else "✗ no", ""
+        return say("columns.yes" if value else "columns.no"), ""
     over = {
-        "acceptance_rate": f"{row['accepted']} of {row['tested']}",
-        "drafted_share": f"of {row['drafted']}",
-        "mean_draft_length": f"{row['drafted']} in {row['target_passes']}",
-        "block_efficiency": f"{row['tokens']} in {row['target_passes']}",
-    }.get(name, "")
+        "acceptance_rate": lambda: of(row["accepted"], row["tested"]),
+        "drafted_share": lambda: say("amounts.of_whole", whole=row["drafted"]),
+        "mean_draft_length": lambda: say("amounts.in", part=row["drafted"], whole=row["target_passes"]),
+        "block_efficiency": lambda: say("amounts.in", part=row["tokens"], whole=row["target_passes"]),
+    }.get(name, str)()
     form = ".1f" if name.endswith("tokens_per_s") else ".2f"
     small = "; ".join(part for part in (over, interval(row, name)) if part)
     return f"{value:{form}}{'×' if name == 'speed_up' else ''}", small
 
 
-def _beyond(row: Mapping[Any, Any]) -> str:
-    """Why the speed-up of this row cannot be, nothing where it can."""
+def _beyond(row: Mapping[Any, Any]) -> Doubt | None:
+    """Why the speed-up of this row is impossible; None where it is possible."""
     gain_, tau = number(row, "speed_up"), number(row, "block_efficiency")
-    return "" if gain_ is None or tau is None else beyond(gain_, tau)
+    return None if gain_ is None or tau is None else beyond(gain_, tau)
 
 
 def interval(row: Mapping[Any, Any], name: str) -> str:
@@ -160,16 +152,16 @@ def number(row: Mapping[Any, Any] | None, name: str) -> float | None:
 
 def strip(name: str, trace: Trace, alone: str) -> Html:
     """One lane's output, a cell a token."""
-    passes, tokens = len(trace.steps), len(trace.output_ids)
-    says = f"{name}: {counted(tokens, 'token')} in {counted(passes, 'pass', 'passes')} of the target"
+    passes = amount("passes", len(trace.steps))
     counts = ", ".join(
-        f"{n} {FATES[fate].word if name != alone else TARGET_WORD}" for fate in Fate if (n := _emitted(trace, fate))
+        f"{n} {word(fate) if name != alone else say('fates.target')}" for fate in Fate if (n := _emitted(trace, fate))
     )
+    label = say("studies.strip", name=name, tokens=amount("tokens", len(trace.output_ids)), passes=passes, fates=counts)
     cells = [cell for step in trace.steps for cell in _cells(step)]
     return joined(
         [
-            tag("div", name, " ", tag("small", counted(passes, "pass", "passes")), cls="sv-strip-name"),
-            tag("div", *cells, cls="sv-strip", translate="no", role="img", aria_label=f"{says}: {counts}"),
+            tag("div", name, " ", tag("small", passes), cls="sv-strip-name"),
+            tag("div", *cells, cls="sv-strip", translate="no", role="img", aria_label=label),
         ]
     )
 
@@ -193,8 +185,8 @@ def _path(step: StepRecord) -> list[TokenRecord]:
 
 
 def _says(step: StepRecord, token: TokenRecord) -> str:
-    word = FATES[token.fate].word if step.tokens else TARGET_WORD
-    return f"step {step.index + 1}: {token.text!r} {word}"
+    fate = word(token.fate) if step.tokens else say("fates.target")
+    return say("studies.strip_token", step=step.index + 1, token=repr(token.text), fate=fate)
 
 
 def _emitted(trace: Trace, fate: Fate) -> int:

@@ -4,34 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from specviz.core.words import say
 from specviz.metrics.counterfactual import expected_speed_up
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace
 from specviz.metrics.rates import Counts
 from specviz.metrics.theory import speed_up, tokens_a_step
-from specviz.views import study
-from specviz.views.comparison import COLUMNS
+from specviz.views.amounts import of
+from specviz.views.comparison import columns
+from specviz.views.elements import meanings, table
 from specviz.views.markup import GAP, NOTHING, Html, joined, tag
-from specviz.views.study import headings, meanings, scrolled
 
-K = ("K", "Tokens drafted ahead in each step (γ in the papers).")
-EXACT = [
-    COLUMNS["acceptance_rate"],
-    COLUMNS["block_efficiency"],
-    ("passes of the target", "Passes it would have taken to write this output."),
-    COLUMNS["drafted_share"],
-]
-ESTIMATED = [
-    ("α, taken", "Accepted ÷ tested of this run, taken for every place of every draft, whatever K."),
-    ("tokens a pass τ, estimate", "What the formula of independent tests gives for that α and this K."),
-    ("passes of the target, estimate", "Tokens of this output ÷ the estimate of τ."),
-]
-EXPECTED = (
-    "speed-up to expect",
-    "Theory: tokens a pass ÷ (drafted a pass · c + v); nothing of it was measured at this K.",
-)
-OWN = ("this run", "The K that this run drafted with, wherever there was room for it.")
-BEST = ("best to expect", "The K with the greatest speed-up to expect, where any is above 1.")
+EXACT = ("acceptance_rate", "block_efficiency", "passes", "drafted_share")
+ESTIMATED = ("alpha_taken", "efficiency_estimate", "passes_estimate")
 
 
 def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str) -> Html:
@@ -39,40 +24,31 @@ def exact(found: Mapping[int, Counts], own: int | None, known: Pace, notes: str)
     `notes`: what these numbers are, and are not."""
     gains = {k: gain for k, counts in found.items() if (gain := _gain(counts, known)) is not None}
     tested = max((counts.acceptance_rate.whole for counts in found.values()), default=0)
-    best = _best(gains) if tested >= TESTED else None
-    rows = []
+    rows: dict[int, list[object]] = {}
     for k, counts in found.items():
-        efficiency, drafted = counts.block_efficiency, counts.drafted_share
-        cells: list[object] = [
-            _rate(counts.acceptance_rate.value, f"{counts.acceptance_rate.part} of {counts.acceptance_rate.whole}"),
-            _rate(efficiency.value, f"{efficiency.part} in {efficiency.whole}"),
+        alpha, efficiency, drafted = counts.acceptance_rate, counts.block_efficiency, counts.drafted_share
+        rows[k] = [
+            _rate(alpha.value, of(alpha.part, alpha.whole)),
+            _rate(efficiency.value, say("amounts.in", part=efficiency.part, whole=efficiency.whole)),
             str(counts.steps),
-            _rate(drafted.value, f"of {drafted.whole}"),
-            *([f"{gains[k]:.2f}×"] if gains else []),
+            _rate(drafted.value, say("amounts.of_whole", whole=drafted.whole)),
         ]
-        rows.append(_row(k, cells, k == own, k == best))
-    return _table([*EXACT, *([EXPECTED] if gains else [])], rows, _marks(found, own, best), notes)
+    return _table(EXACT, rows, gains, own, _best(gains) if tested >= TESTED else None, notes)
 
 
 def estimate(known: Pace, ks: Iterable[int], own: int | None, length: int, notes: str, badge: Html = NOTHING) -> Html:
-    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens; `badge`: a piece of
-    page about a rule that changes it."""
+    """The same after the formula of independent tests, with `known.alpha`. `length` of the output in tokens; `badge`: a
+    piece of page about a rule that changes it."""
     alpha, c, v = known.alpha.value, known.cost_ratio, known.v
     assert alpha is not None
     ks = list(ks)
     gains = {} if c is None or v is None else {k: speed_up(alpha, k, c, v, known.short) for k in ks}
-    best = _best(gains) if known.alpha.whole >= TESTED else None
-    rows = []
+    rows: dict[int, list[object]] = {}
     for k in ks:
         expected = tokens_a_step(alpha, k, known.short)
-        cells: list[object] = [
-            f"{alpha:.2f}",
-            f"≈ {expected:.2f}",
-            f"≈ {length / expected:.0f}",
-            *([f"{gains[k]:.2f}×"] if gains else []),
-        ]
-        rows.append(_row(k, cells, k == own, k == best))
-    return _table([*ESTIMATED, *([EXPECTED] if gains else [])], rows, _marks(ks, own, best), notes, badge)
+        rows[k] = [f"{alpha:.2f}", f"≈ {expected:.2f}", f"≈ {length / expected:.0f}"]
+    best = _best(gains) if known.alpha.whole >= TESTED else None
+    return _table(ESTIMATED, rows, gains, own, best, notes, badge)
 
 
 def _gain(counts: Counts, known: Pace) -> float | None:
@@ -93,30 +69,32 @@ def _rate(value: float | None, over: str) -> Html | str:
     return GAP if value is None else joined([f"{value:.2f} ", tag("small", f"({over})")])
 
 
-def _row(k: int, cells: list[object], own: bool, best: bool) -> Html:
-    marks = [piece for (name, _), there in ((OWN, own), (BEST, best)) if there for piece in (" ", tag("b", name))]
-    return study.row(joined([k, *marks]), cells, best)
-
-
-def _marks(ks: Iterable[int], own: int | None, best: int | None) -> list[tuple[str, str]]:
-    """What stands beside some K of the table."""
-    ks = list(ks)
-    return [mark for mark, k in ((OWN, own), (BEST, best)) if k in ks]
-
-
 def _table(
-    figures: Sequence[tuple[str, str]],
-    rows: list[Html],
-    marks: list[tuple[str, str]],
+    figures: Sequence[str],
+    rows: Mapping[int, list[object]],
+    gains: Mapping[int, float],
+    own: int | None,
+    best: int | None,
     notes: str,
     badge: Html = NOTHING,
 ) -> Html:
-    columns = [K, *figures]
+    """`rows`: cells by K, to which the speed-ups to expect are added; `own` and `best` are marked where they are in it."""
+    heads = columns(["k", *figures, *(["expected"] if gains else [])])
+    marks = [(name, k) for name, k in (("own_k", own), ("best_k", best)) if k in rows]
+    body = [
+        [
+            joined([k, *(piece for name, at in marks if at == k for piece in (" ", tag("b", say(f"columns.{name}"))))]),
+            *cells,
+            *([f"{gains[k]:.2f}×"] if gains else []),
+        ]
+        for k, cells in rows.items()
+    ]
+    at = None if best is None or best not in rows else list(rows).index(best)
     return tag(
         "div",
         badge,
         tag("p", notes, cls="sv-compare-says"),
-        scrolled("Every K from this one run", headings(columns), rows),
-        meanings([*columns, *marks]),
+        table(say("every_k.title"), heads, body, marked=at, on_hover=True),
+        meanings([*heads, *columns(name for name, _ in marks)]),
         cls="sv-comparison",
     )

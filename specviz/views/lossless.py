@@ -1,4 +1,4 @@
-"""What came out of a rule against what the target asks for, as a piece of page: a panel a rule, all on one scale.
+"""The output of each rule against the target's distribution, as a piece of page: a panel for each rule, on one scale.
 
 A panel has a verdict in words, the distance beside what chance alone would give, how both fell with the number of draws,
 and paired bars of the likeliest outcomes. Pure: (panels) → HTML; colours are the palette's variables.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from specviz.core.words import say
 from specviz.metrics.lossless import ALARM, OTHERS, Reading
+from specviz.views.elements import badge
 from specviz.views.glyphs import shown
 from specviz.views.markup import Html, tag
-from specviz.views.study import badge
 
 SHOWN = 12
 """Outcomes with bars of their own; the rest are summed up."""
@@ -27,7 +29,7 @@ _WIDE, _HIGH, _LEFT, _LOW, _TOP = 250, 116, 34, 18, 18  # of the picture, and it
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """One rule. `kind`: a key of `views.study.BADGES`; `says`: what it does. `readings`: by rising draws, the last one is shown.
+    """One rule. `kind`: as in `views.elements.badge`; `says`: what it does. `readings`: by rising draws, the last one is shown.
     `exact`: total variation by the formula, without drawing. `note`: why there is nothing to show."""
 
     name: str
@@ -48,12 +50,8 @@ def html(panels: Sequence[Panel], texts: Sequence[str], heading: str, unit: str,
     top = max(float(max(r.probs[own].max(), (r.counts[own] / r.draws).max(), *_rest(r, own))) for r in last)
     key = tag(
         "p",
-        *(tag("i", cls="sv-lo-p"), " what the target asks for \u2002 "),
-        *(
-            tag("i", cls="sv-lo-o"),
-            " what came out \u2002 · \u2002 curves: distance of the two, dashed what chance alone gives, ",
-        ),
-        "grey up to its bound in 19 of 20 cases",
+        *(tag("i", cls="sv-lo-p"), f" {say('lossless.key_target')} \u2002 "),
+        *(tag("i", cls="sv-lo-o"), f" {say('lossless.key_seen')} \u2002 · \u2002 {say('lossless.key_curves')}"),
         cls="sv-lo-key",
     )
     drawn = tag("div", *(_panel(panel, texts, own, top, unit, whole) for panel in panels), cls="sv-lo-panels")
@@ -76,7 +74,7 @@ def _rest(reading: Reading, own: list[int]) -> tuple[float, float]:
 def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit: str, whole: int) -> Html:
     head = [tag("h4", panel.name, " ", badge(panel.kind)), tag("p", panel.says, cls="sv-lo-says")]
     if not panel.readings:
-        return tag("section", *head, tag("p", f"Not shown: {panel.note}."), cls="sv-lo")
+        return tag("section", *head, tag("p", say("lossless.not_shown", why=panel.note)), cls="sv-lo")
     reading = panel.readings[-1]
     sign, sentence = verdict(panel)
     state = {"✓": "good", "✗": "bad"}.get(sign, "open")
@@ -84,10 +82,10 @@ def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit:
     if len(own) < len(texts):
         rows.append(_row(OTHERS, *_rest(reading, own), top, plain=True))
     columns = (
-        tag("th", "outcome", scope="col"),
+        tag("th", say("lossless.outcome"), scope="col"),
         tag("td"),
-        tag("th", "target", scope="col"),
-        tag("th", "came out", scope="col"),
+        tag("th", say("lossless.target"), scope="col"),
+        tag("th", say("lossless.output"), scope="col"),
     )
     return tag(
         "section",
@@ -97,7 +95,7 @@ def _panel(panel: Panel, texts: Sequence[str], own: list[int], top: float, unit:
         _fall(panel, whole, unit),
         tag(
             "table",
-            tag("caption", f"{panel.name}: share of each outcome", cls="sv-lo-hidden"),
+            tag("caption", say("lossless.caption", rule=panel.name), cls="sv-lo-hidden"),
             tag("thead", tag("tr", *columns)),
             tag("tbody", *rows),
             cls="sv-lo-table",
@@ -111,35 +109,47 @@ def _facts(panel: Panel, unit: str) -> Html:
     reading = panel.readings[-1]
     test, given = reading.test, reading.chance
     chi = "∞" if math.isinf(test.value) else f"{test.value:.1f}"
-    distance = [
-        *("total variation ", tag("b", f"{reading.distance:.4f}"), f" after {reading.draws:,} {unit}; "),
-        f"chance alone gives {given.mean:.4f}, below {given.most:.4f} in 19 of 20",
+    distance = tag("b", f"{reading.distance:.4f}")
+    items = [
+        [say("lossless.distance"), " ", distance, " ", say("lossless.after", n=f"{reading.draws:,}", unit=unit)],
+        [say("lossless.by_chance", mean=f"{given.mean:.4f}", most=f"{given.most:.4f}")],
+        [say("lossless.chi_square", chi=chi, freedom=test.freedom, p=_p(test.p))],
     ]
-    items = [distance, [f"χ² = {chi} with {test.freedom} degrees of freedom, {_p(test.p)}"]]
     if panel.exact is not None:
-        items.append([f"by the formula, without drawing: {_small(panel.exact)} apart"])
+        items.append([say("lossless.by_formula", distance=_small(panel.exact))])
     return tag("ul", *(tag("li", *item) for item in items))
+
+
+Verdict = Literal["changed", "same", "same_here", "not_seen_yet", "not_seen"]
+
+
+def judge(panel: Panel) -> Verdict:
+    """What the last reading of a panel says of its rule.
+
+    "changed": chance does not explain the counts. "same": no difference, as the rule claims. The others are of rules that
+    change the output elsewhere: "same_here" by the formula, "not_seen_yet" with so few draws, "not_seen" without a formula.
+    """
+    if panel.readings[-1].test.differs:
+        return "changed"
+    if panel.kind == "lossless":
+        return "same"
+    if panel.exact is None:
+        return "not_seen"
+    return "same_here" if panel.exact < _EXACT else "not_seen_yet"
 
 
 def verdict(panel: Panel) -> tuple[str, str]:
     """A sign and a sentence about the last reading of a panel."""
-    reading, exact = panel.readings[-1], panel.exact
-    if reading.test.differs:
-        return "✗", f"The output is changed: chance gives such counts less than once in {1 / ALARM:,.0f} times."
-    if panel.kind == "lossless":
-        return "✓", "No difference from the target beyond chance."
-    if exact is not None and exact < _EXACT:
-        return "○", "No difference here: at this very place it happens to do the right thing."
-    if exact is not None:
-        return "○", f"Not seen yet, but there: it is {_small(exact)} apart, and more draws would show it."
-    return "○", "No difference seen in so many; what it changes is too small here."
+    code = judge(panel)
+    values = {"times": f"{1 / ALARM:,.0f}", "distance": "" if panel.exact is None else _small(panel.exact)}
+    return {"changed": "✗", "same": "✓"}.get(code, "○"), say(f"lossless.{code}", **values)
 
 
 def _row(text: str, asked: float, came: float, top: float, plain: bool = False) -> Html:
     bars = [tag("i", cls=f"sv-lo-{k}", style=f"width:{100 * x / top:.1f}%") for k, x in (("p", asked), ("o", came))]
     return tag(
         "tr",
-        tag("th", tag("bdi", text if plain else shown(text), translate="no"), scope="row"),
+        tag("th", tag("bdi", say("lossless.others") if plain else shown(text), translate="no"), scope="row"),
         tag("td", *bars, cls="sv-lo-bars"),
         tag("td", _share(asked)),
         tag("td", _share(came)),
@@ -174,15 +184,20 @@ def _fall(panel: Panel, whole: int, unit: str) -> Html:
         )
     ]
     ends = [
-        tag("text", "total variation", x=_LEFT, y=11),
+        tag("text", say("lossless.axis"), x=_LEFT, y=11),
         tag("text", f"{first:,}", x=_LEFT, y=_HIGH - 4),
         tag("text", f"{last:,} {unit}", x=_WIDE - 6, y=_HIGH - 4, text_anchor="end"),
     ]
     dots = [tag("circle", cx=f"{x(r.draws):.1f}", cy=f"{y(r.distance):.1f}", r=2.5) for r in readings]
-    says = (
-        f"Total variation falls from {readings[0].distance:.4f} after {first:,} to {readings[-1].distance:.4f} after "
-        f"{readings[-1].draws:,} {unit}; chance alone from {readings[0].chance.mean:.4f} to "
-        f"{readings[-1].chance.mean:.4f}."
+    says = say(
+        "lossless.picture",
+        before=f"{readings[0].distance:.4f}",
+        after=f"{readings[-1].distance:.4f}",
+        first=f"{first:,}",
+        last=f"{readings[-1].draws:,}",
+        unit=unit,
+        chance_before=f"{readings[0].chance.mean:.4f}",
+        chance_after=f"{readings[-1].chance.mean:.4f}",
     )
     lines = [
         tag("polygon", points=f"{most} {floor}"),

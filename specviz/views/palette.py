@@ -1,7 +1,7 @@
 """The one file that knows what the five fates look like, and the few other colours of the charts.
 
 Not a style sheet: `assets/style.css` says how chips are laid out and takes every colour from the variables made here.
-A fate is told by a colour, a line under it, a word and a mark, so that it survives greyscale and colour blindness.
+A fate has a colour, a line under it, a word (`word`) and a mark, so that it survives greyscale and colour blindness.
 
 Example: ``FATES[Fate.REJECTED].mark`` is "✗", its wire letter "r", its underline dashed and its text struck.
 """
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from specviz.core.records import Fate
+from specviz.core.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,76 +28,62 @@ class Shade:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one fate is told apart. `underline` is a CSS border style; `letter` stands for the fate on the wire."""
+    """How one fate is told apart, beside its `word`. `underline` is a CSS border style; `letter` stands for the fate on
+    the wire."""
 
     letter: str
-    word: str
     mark: str
     underline: str
     struck: bool
     light: Shade
     dark: Shade
-    says: str
 
 
 FATES: Mapping[Fate, Look] = MappingProxyType(
     {
         Fate.ACCEPTED: Look(
             "a",
-            "accepted",
             "✓",
             "solid",
             False,
             Shade("#c3ead0", "#10291b", "#176b3c"),
             Shade("#15402a", "#d5f5e1", "#56c98a"),
-            "Drafted, tested by the target and kept.",
         ),
         Fate.REJECTED: Look(
             "r",
-            "rejected",
             "✗",
             "dashed",
             True,
             Shade("#f9cfcf", "#3d1212", "#b3261e"),
             Shade("#542022", "#ffdcda", "#ff8a80"),
-            "Drafted, tested by the target and refused; the draft ends here.",
         ),
         Fate.UNTESTED: Look(
             "u",
-            "untested",
             "—",
             "dotted",
             False,
             Shade("#e6e8ec", "#2b323b", "#5b6673"),
             Shade("#2e353f", "#dde3ea", "#98a4b3"),
-            "Drafted after a refusal, or cut off by the end of the run; the target's opinion was never used.",
         ),
         Fate.RESAMPLED: Look(
             "s",
-            "resampled",
             "↻",
             "double",
             False,
             Shade("#ffe39a", "#33260a", "#8a5a00"),
             Shade("#4d3a0c", "#ffedbd", "#e9b949"),
-            "Drawn by the target in place of the refused token, from what the draft had too little of.",
         ),
         Fate.BONUS: Look(
             "b",
-            "bonus",
             "+",
             "dotted",
             False,
             Shade("#c4dcff", "#0e2242", "#1b55ad"),
             Shade("#1b3a66", "#dbe9ff", "#7fb2ff"),
-            "One more token from the same target pass, because the whole draft was kept.",
         ),
     }
 )
-"""With K = 0 every token is a bonus and the page labels it TARGET_WORD."""
-
-TARGET_WORD = "target"
-TARGET_SAYS = "Nothing was drafted (K = 0): the target wrote this token alone."
+"""With K = 0 every token is a bonus and the page labels it with the target's own word ("fates.target")."""
 
 ROLES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -128,6 +115,11 @@ THEMES = (("", "light"), (".dark ", "dark"))
 LETTERS: Mapping[Fate, str] = MappingProxyType({fate: look.letter for fate, look in FATES.items()})
 
 
+def word(fate: Fate) -> str:
+    """The name of a fate, in the language of the moment."""
+    return say(f"fates.{fate.value}")
+
+
 def css() -> str:
     """The variables `--sv-<fate>-bg|ink|line|under` and `--sv-<role>`, light and dark, for `assets/style.css`."""
     blocks = []
@@ -136,23 +128,30 @@ def css() -> str:
         (f"{dark}{room}", theme) for dark, theme in THEMES for room in (".sv-root", ".sv-comparison")
     ):
         lines = []
-        for look in FATES.values():
+        for fate, look in FATES.items():
             shade: Shade = getattr(look, theme)
             lines += [
-                f"--sv-{look.word}-{part}:{value};"
+                f"--sv-{fate.value}-{part}:{value};"
                 for part, value in (("bg", shade.background), ("ink", shade.ink), ("line", shade.line))
             ]
-            lines.append(f"--sv-{look.word}-under:{look.underline};")
+            lines.append(f"--sv-{fate.value}-under:{look.underline};")
         lines += [f"--sv-{role}:{pair[theme == 'dark']};" for role, pair in ROLES.items()]
         blocks.append(selector + "{" + "".join(lines) + "}")
     return "\n".join(blocks)
 
 
 def plain() -> dict[str, Any]:
-    """The same as plain data, by wire letter, for the browser."""
+    """The same as plain data, by wire letter, for the browser; words in the language of the moment.
+
+    `name` of a fate is the same in every language.
+    """
     return {
-        "fates": {look.letter: asdict(look) for look in FATES.values()},
-        "target": {"word": TARGET_WORD, "says": TARGET_SAYS},
+        "fates": {
+            look.letter: asdict(look)
+            | {"name": fate.value, "word": word(fate), "says": say(f"fates.{fate.value}_about")}
+            for fate, look in FATES.items()
+        },
+        "target": {"word": say("fates.target"), "says": say("fates.target_about")},
         "roles": {role: list(pair) for role, pair in ROLES.items()},
     }
 

@@ -1,6 +1,6 @@
 """Lanes of a comparison as a race: when each token came, by the lane's own clock. Pure: traces → plain data.
 
-A lane's clock is the sum of its steps' own times; loading, reading the prompt and the other lanes' turns are kept out. A
+A lane's clock is the sum of its steps' own times; loading, prefill and the other lanes' turns are not in it. A
 step's tokens come together, when the step ends. `assets/race.js` plays what is made here.
 
 Example, two steps of 80 and 90 ms that emit two tokens and one::
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from specviz.core.records import Fate, StepRecord
+from specviz.core.words import say
 from specviz.traces.trace import Trace
 from specviz.views.glyphs import named
 from specviz.views.palette import LETTERS
@@ -81,12 +82,8 @@ def _note(traces: Mapping[str, Trace], names: list[str]) -> str:
     records = [traces[name].baseline for name in names[1:]]
     held = [record for record in records if record is not None and record.identical is not None]
     if not held:
-        return "Texts are compared token by token at temperature 0 only: two fair draws need not agree."
+        return say("race.not_compared")
     dtype = str(traces[names[0]].pair.get("dtype", ""))
     if dtype in PROMISED:
-        return f"At temperature 0 in {dtype} each lane must write the target's own text, token by token."
-    return (
-        f"At temperature 0 each lane is compared with the target alone, token by token. In {dtype} a pass over several "
-        "places rounds otherwise than a pass over one, so near-ties (two logits less than "
-        f"{held[0].tie_bound:g} apart) may part the lanes."
-    )
+        return say("race.promised", dtype=dtype)
+    return say("race.near_ties", dtype=dtype, bound=f"{held[0].tie_bound:g}")

@@ -11,41 +11,38 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from specviz.core.plural import counted
+from specviz.core.words import say
 from specviz.metrics.comparison import Fastest, alone_gain, fastest
 from specviz.views import comparison
-from specviz.views.comparison import STRATEGY, gain, interval, mark, number
-from specviz.views.markup import NOTHING, Html, joined, tag
+from specviz.views.amounts import amount, of
+from specviz.views.comparison import columns, gain, interval, marked, number, reason
+from specviz.views.elements import meanings, table
+from specviz.views.markup import GAP, NOTHING, Html, joined, tag
 from specviz.views.markup import html as html_of
 from specviz.views.palette import ABOVE, BELOW, EVEN, ON_SCALE, ROLES, SERIES
-from specviz.views.study import headings, meanings, scrolled
 
 DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot", "longdash"), ("circle", "square", "diamond", "triangle-up", "x")
-
-
-def _compared(*names: str) -> dict[str, tuple[str, str]]:
-    """Columns that a comparison has as well."""
-    return {name: comparison.COLUMNS[name] for name in names}
-
-
-COLUMNS: Mapping[str, tuple[str, str]] = {
-    **_compared("speed_up", "tokens_per_s"),
-    "alone_tokens_per_s": ("alone", "Tokens/s of the target alone, which took turns with this choice."),
-    **_compared("acceptance_rate", "block_efficiency", "cost_ratio", "verify_ratio", "drafted_share", "same"),
-}
-K = ("K", "Places drafted ahead in a step, at most (γ in the papers); of a tree, how deep it is.")
-T = ("T", "The temperature; 0 always takes the likeliest token.")
-PROMPTS = ("prompts", "Prompts measured so far, of those chosen; figures are pooled over them.")
+COLUMNS = (
+    "speed_up",
+    "tokens_per_s",
+    "alone_tokens_per_s",
+    "acceptance_rate",
+    "block_efficiency",
+    "cost_ratio",
+    "verify_ratio",
+    "drafted_share",
+    "same",
+)
+"""Figures of a sweep's table, in order; most are those of a comparison."""
 ALONE = -1
-"""Stands for the target alone, which is no row of the table, among the places of the rows."""
+"""Stands for the target alone, which is no row of the table, among the indices of the rows."""
 
 
 def progress(done: int, wanted: int, share: float, line: str, going: bool = False) -> Html:
     """The line "12 of 40: greedy, K = 4, “Story”" over a bar. `share`: of all, 0 … 1. What comes to rest is announced."""
     role = None if going else "status"
-    says = tag(
-        "p", f"{done} of {wanted}{': ' if line else ''}{line}" if wanted else line, cls="sv-sweep-line", role=role
-    )
+    told = f"{of(done, wanted)}: {line}" if line else of(done, wanted)
+    says = tag("p", told if wanted else line, cls="sv-sweep-line", role=role)
     if not wanted:
         return says if line else NOTHING
     bar = tag(
@@ -53,7 +50,7 @@ def progress(done: int, wanted: int, share: float, line: str, going: bool = Fals
         tag("div", style=f"width: {100 * share:.1f}%"),
         cls="sv-sweep-bar",
         role="progressbar",
-        aria_label="Sweep",
+        aria_label=say("sweep.progress"),
         aria_valuemin=0,
         aria_valuemax=100,
         aria_valuenow=f"{100 * share:.0f}",
@@ -66,8 +63,8 @@ def pictures(found: pd.DataFrame) -> list[dict[str, Any]]:
     if found.empty:
         return []
     return [
-        {"name": "speed-up by strategy and K", "says": _says(found), "figure": plain(heat_map(found))},
-        {"name": "speed-up over K", "says": _says(found), "figure": plain(curves(found))},
+        {"name": say("sweep.map_title"), "says": _says(found), "figure": plain(heat_map(found))},
+        {"name": say("sweep.curves_title"), "says": _says(found), "figure": plain(curves(found))},
     ]
 
 
@@ -88,7 +85,7 @@ def heat_map(found: pd.DataFrame) -> go.Figure:
         x=[str(k) for k in ks],
         y=[html_of(name) for name in names],  # plotly takes labels for markup, too
         z=values,
-        text=[["–" if v is None else f"{v:.2f}×" for v in line] for line in values],
+        text=[[GAP if v is None else f"{v:.2f}×" for v in line] for line in values],
         customdata=[[_note(cells.get((name, k))) for k in ks] for name in names],
         texttemplate="%{text}",
         textfont={"color": ON_SCALE, "size": 13},
@@ -97,7 +94,7 @@ def heat_map(found: pd.DataFrame) -> go.Figure:
         zmid=1,
         zmax=1 + reach,
         colorscale=[[0, BELOW], [0.5, EVEN], [1, ABOVE]],
-        colorbar={"title": {"text": "× alone"}, "thickness": 12, "outlinewidth": 0, "nticks": 5},
+        colorbar={"title": {"text": say("sweep.colour_bar")}, "thickness": 12, "outlinewidth": 0, "nticks": 5},
         xgap=2,
         ygap=2,
         hoverongaps=False,
@@ -138,7 +135,7 @@ def curves(found: pd.DataFrame) -> go.Figure:
             hovertemplate=joined([name, ", K = %{x}", tag("br"), "%{customdata}"]) + "<extra></extra>",
         )
     figure.add_scatter(
-        name="target alone",
+        name=say("figures.alone"),
         x=[min(ks), max(ks)],
         y=[1, 1],
         mode="lines",
@@ -146,7 +143,7 @@ def curves(found: pd.DataFrame) -> go.Figure:
         meta={"colours": list(ROLES["alone"])},
         hoverinfo="skip",
     )
-    _dress(figure, "K", "speed-up [× target alone]", 300)
+    _dress(figure, "K", say("sweep.speed_up_axis"), 300)
     figure.update_xaxes(tickvals=ks, showgrid=False)
     figure.update_yaxes(rangemode="tozero")
     figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
@@ -179,43 +176,42 @@ def _series(found: pd.DataFrame) -> dict[str, dict[int, Mapping[str, Any]]]:
 
 def _note(line: Mapping[str, Any] | None) -> Html | str:
     if line is None:
-        return "not measured"
+        return say("sweep.not_measured")
     value, small = comparison.figure(line, "acceptance_rate")
     alpha = f"α {value}" + (f" ({small})" if small else "")
-    rates = f"τ {_plain(line, 'block_efficiency')}, {_plain(line, 'tokens_per_s')} tokens/s"
+    rates = say("sweep.rates", tau=_plain(line, "block_efficiency"), rate=_plain(line, "tokens_per_s"))
     return joined([_plain(line, "speed_up"), tag("br"), alpha, tag("br"), rates])
 
 
 def _plain(line: Mapping[str, Any], column: str) -> str:
     value, ends = number(line, column), interval(line, column)
     sign = "×" if column == "speed_up" else ""
-    return "–" if value is None else f"{value:.2f}{sign}" + (f" [{ends}]" if ends else "")
+    return GAP if value is None else f"{value:.2f}{sign}" + (f" [{ends}]" if ends else "")
 
 
 def _says(found: pd.DataFrame) -> str:
     """The picture in a sentence or two."""
     known = found[found["speed_up"].notna()]
     if known.empty:
-        return "Nothing has been measured yet."
+        return say("sweep.nothing")
     best = known.loc[known["speed_up"].astype(float).idxmax()].to_dict()
-    below, surely = int((known["speed_up"] < 1).sum()), int((known["speed_up_high"] < 1).sum())
     first = _fastest(known.to_dict("records"))
-    words = f"{best['strategy']} at K = {best['k']}, {_plain(best, 'speed_up')}"
-    words = (
-        f"the target alone; of the others {words} of it" if first and first.at == ALONE else f"{words} the target alone"
-    )
-    doubt = f" {first.doubt}" if first and first.doubt else ""
-    return (
-        f"Fastest{', not surely' if doubt else ''}: {words}.{doubt} "
-        f"In {below} of {counted(len(known), 'choice')} the speed-up is below 1; in {surely} the whole interval is."
-    )
+    choice = {"strategy": best["strategy"], "k": best["k"], "gain": _plain(best, "speed_up")}
+    words = say("sweep.fastest_alone" if first and first.at == ALONE else "sweep.fastest_choice", **choice)
+    why = reason(first)
+    below, surely = int((known["speed_up"] < 1).sum()), int((known["speed_up_high"] < 1).sum())
+    slower = say("sweep.slower", below=below, choices=amount("of_choices", len(known)), surely=surely)
+    return f"{say('sweep.unsure', words=words, why=why) if why else say('sweep.fastest', words=words)} {slower}"
 
 
 def _fastest(lines: Sequence[Mapping[Any, Any]]) -> Fastest | None:
     """Which of these lines, or the target alone."""
     several = len({line["temperature"] for line in lines}) > 1
-    names = [f"{n['strategy']} at K = {n['k']}" + (f", T = {n['temperature']:g}" if several else "") for n in lines]
-    first = fastest([alone_gain("the target alone"), *(gain(*both) for both in zip(names, lines, strict=True))])
+    names = [
+        say("sweep.choice", strategy=n["strategy"], k=n["k"]) + (f", T = {n['temperature']:g}" if several else "")
+        for n in lines
+    ]
+    first = fastest([alone_gain(say("sweep.alone")), *(gain(*both) for both in zip(names, lines, strict=True))])
     return first and first._replace(at=first.at - 1)
 
 
@@ -227,23 +223,26 @@ def html(found: pd.DataFrame, note: str) -> Html:
     if found.empty:
         return NOTHING
     several = found["temperature"].nunique() > 1
-    columns = [STRATEGY, K, *([T] if several else []), *COLUMNS.values(), PROMPTS]
+    heads = columns(["strategy", "most_k", *(["temperature"] if several else []), *COLUMNS, "prompts"])
     lines = found.to_dict("records")
     first = _fastest(lines)
-    rows = [_row(line, several, mark(first) if first and first.at == at else None) for at, line in enumerate(lines)]
+    at = first.at if first and first.at != ALONE else None
+    rows = [_row(line, several) for line in lines]
+    if at is not None:
+        rows[at][0] = marked(rows[at][0], reason(first))
     return tag(
         "div",
         tag("p", f"{_says(found)} {note}", cls="sv-compare-says"),
-        scrolled("Sweep: all figures", headings(columns), rows, kind=" sv-sweep-table"),
-        meanings([*columns, comparison.MARKS]),
+        table(say("sweep.table"), heads, rows, "sweep-table", marked=at, on_hover=True),
+        meanings([*heads, *columns(["fastest"])]),
         cls="sv-comparison",
     )
 
 
-def _row(line: Mapping[Any, Any], several: bool, marked: Html | None) -> Html:
-    cells: list[object] = [line["k"], *([f"{line['temperature']:g}"] if several else [])]
+def _row(line: Mapping[Any, Any], several: bool) -> list[object]:
+    cells: list[object] = [line["strategy"], line["k"], *([f"{line['temperature']:g}"] if several else [])]
     cells += [comparison.cell(line, column) for column in COLUMNS]
-    return comparison.row(line["strategy"], [*cells, f"{line['prompts']} of {line['prompts_wanted']}"], marked)
+    return [*cells, of(line["prompts"], line["prompts_wanted"])]
 
 
 def csv(found: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Speed-up over K as the formula expects it, and what was measured: a picture, and the way from one to the other in words.
+"""Speed-up over K as the formula expects it, and what was measured: a picture, and the way from one to the other.
 
 The picture is a finished plotly figure as JSON, drawn by `assets/picture.js` with the page's own plotly in the colours of
 the theme that is on. Pure. Example: ``picture(Curve(0.8, 0.1, free))`` has its best K at 5 and 2.46×.
@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from specviz.core.plural import counted
 from specviz.core.settings import MAX_K
-from specviz.metrics.diagnosis import Finding, diagnose, headline
+from specviz.core.words import say
 from specviz.metrics.pace import Pace, Point
-from specviz.metrics.theory import DRAFT_FIRST, Theory, apart, break_even_alpha, ended_early, speed_up
+from specviz.metrics.theory import Breakdown, Theory, break_even_alpha, ended_early, speed_up
+from specviz.views.amounts import amount, apart, ms, number, rate
+from specviz.views.elements import Column, column, named, part, room, says, table
 from specviz.views.figures.base import colour
-from specviz.views.markup import NOTHING, Html, tag
-from specviz.views.study import ms, named, number, part, room, says, table
+from specviz.views.findings import judged
+from specviz.views.markup import Html, tag
 
 SHORT = 16
 """The K axis ends here, unless something there is to see lies beyond."""
@@ -37,10 +38,9 @@ class Curve(Theory):
 def picture(curve: Curve) -> str:
     """JSON of the figure and of what it says in words."""
     found, best = figure(curve), curve.best()
-    words = f"Speed-up over K for α = {curve.alpha:.2f} and c = {curve.c:.2f}: {curve.verdict()} " + " ".join(
-        f"Measured at K = {p.k:.3g}: {p.speed_up:.2f}×." for p in curve.points
-    )
-    return json.dumps({"figure": json.loads(found.to_json()), "says": words.strip(), "best": best})
+    words = [say("speed.picture", alpha=f"{curve.alpha:.2f}", c=f"{curve.c:.2f}"), judged(curve)]
+    words += [say("speed.point", k=f"{p.k:.3g}", gain=f"{p.speed_up:.2f}") for p in curve.points]
+    return json.dumps({"figure": json.loads(found.to_json()), "says": " ".join(words), "best": best})
 
 
 def figure(curve: Curve) -> go.Figure:
@@ -52,39 +52,39 @@ def figure(curve: Curve) -> go.Figure:
     known = most if curve.reach is None else min(most, curve.reach)
     made = go.Figure(layout={"template": go.layout.Template()})
     made.add_scatter(
-        x=ks, y=textbook, name="textbook: verification free, v = 1", mode="lines", line={"width": 1},
-        meta={"role": "other"}, hovertemplate="K = %{x}: %{y:.2f}× if verification were free<extra></extra>",
+        x=ks, y=textbook, name=say("speed.textbook_line"), mode="lines", line={"width": 1},
+        meta={"line": "textbook", "role": "other"}, hovertemplate=_hover("textbook_hover"),
     )  # fmt: skip
     made.add_scatter(
-        x=ks[: known + 1], y=real[: known + 1], name="with v(K)" if curve.reach is None else "with measured v(K)",
-        mode="lines", line={"width": 3}, meta={"role": "run"},
-        customdata=[v(k) for k in ks[: known + 1]],
-        hovertemplate="K = %{x}: %{y:.2f}× to be expected, v = %{customdata:.2f}<extra></extra>",
+        x=ks[: known + 1], y=real[: known + 1],
+        name=say("speed.assumed_line" if curve.reach is None else "speed.measured_line"),
+        mode="lines", line={"width": 3}, meta={"line": "expected", "role": "run"},
+        customdata=[v(k) for k in ks[: known + 1]], hovertemplate=_hover("expected_hover"),
     )  # fmt: skip
     if known < most:
         made.add_scatter(
-            x=ks[known:], y=real[known:], name="v(K) drawn on beyond", mode="lines", line={"width": 2, "dash": "dot"},
-            meta={"role": "run"}, customdata=[v(k) for k in ks[known:]],
-            hovertemplate="K = %{x}: %{y:.2f}× if v goes on as before, v = %{customdata:.2f}<extra></extra>",
+            x=ks[known:], y=real[known:], name=say("speed.extrapolated_line"), mode="lines",
+            line={"width": 2, "dash": "dot"}, meta={"line": "extrapolated", "role": "run"},
+            customdata=[v(k) for k in ks[known:]], hovertemplate=_hover("extrapolated_hover"),
         )  # fmt: skip
     made.add_scatter(
-        x=[0, most], y=[1, 1], name="target alone: 1", mode="lines", line={"width": 2, "dash": "dash"},
-        meta={"role": "alone"}, hoverinfo="skip",
+        x=[0, most], y=[1, 1], name=say("figures.alone_one"), mode="lines", line={"width": 2, "dash": "dash"},
+        meta={"line": "alone", "role": "alone"}, hoverinfo="skip",
     )  # fmt: skip
     if curve.points:
         made.add_scatter(
-            x=[p.k for p in curve.points], y=[p.speed_up for p in curve.points], name="measured", mode="markers",
-            marker={"size": 13, "symbol": "diamond", "line": {"width": 1}}, meta={"role": "draft"},
-            customdata=[[p.tokens, p.steps, " (mean depth)" if p.adaptive else ""] for p in curve.points],
-            hovertemplate="K = %{x:.3g}%{customdata[2]}: %{y:.2f}× measured, %{customdata[0]} tokens in "
-            "%{customdata[1]} steps<extra></extra>",
+            x=[p.k for p in curve.points], y=[p.speed_up for p in curve.points], name=say("speed.points"),
+            mode="markers", marker={"size": 13, "symbol": "diamond", "line": {"width": 1}},
+            meta={"line": "points", "role": "draft"}, customdata=[_point_words(p) for p in curve.points],
+            hovertemplate="%{customdata}<extra></extra>",
         )  # fmt: skip
     if best:
         made.add_scatter(
-            x=[best], y=[real[best]], name="best K", mode="markers+text", text=[f"best: K = {best}, {real[best]:.2f}×"],
+            x=[best], y=[real[best]], name=say("speed.best"), mode="markers+text",
+            text=[say("speed.best_label", k=best, gain=f"{real[best]:.2f}")],
             textposition="top right" if best < most / 2 else "top left", cliponaxis=False,
-            marker={"size": 16, "symbol": "circle-open", "line": {"width": 2}}, meta={"role": "residual"},
-            hovertemplate="K = %{x} is best: %{y:.2f}×<extra></extra>",
+            marker={"size": 16, "symbol": "circle-open", "line": {"width": 2}},
+            meta={"line": "best", "role": "residual"}, hovertemplate=_hover("best_hover"),
         )  # fmt: skip
     for trace in made.data:
         tint = colour(trace.meta["role"])
@@ -93,8 +93,8 @@ def figure(curve: Curve) -> go.Figure:
     high = max([1.2, *real, *(p.speed_up for p in curve.points), min(max(textbook), 2 * max(real))])
     axis = {"zeroline": False, "fixedrange": True, "automargin": True}
     made.update_layout(
-        xaxis={**axis, "title": {"text": "K, tokens drafted per step"}, "range": [-0.4, most + 0.4], "dtick": 2},
-        yaxis={**axis, "title": {"text": "× target alone"}, "range": [0, 1.12 * high]},
+        xaxis={**axis, "title": {"text": say("speed.k_axis")}, "range": [-0.4, most + 0.4], "dtick": 2},
+        yaxis={**axis, "title": {"text": say("figures.times_alone")}, "range": [0, 1.12 * high]},
         margin={"l": 48, "r": 8, "t": 8, "b": 40},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hovermode="closest", dragmode=False,
@@ -102,21 +102,35 @@ def figure(curve: Curve) -> go.Figure:
     return made
 
 
+def _hover(name: str) -> str:
+    """A note of plotly's, which fills in x, y and v."""
+    return say(f"speed.{name}", k="%{x}", gain="%{y:.2f}", v="%{customdata:.2f}") + "<extra></extra>"
+
+
+def _point_words(point: Point) -> str:
+    return say(
+        "speed.point_hover_adaptive" if point.adaptive else "speed.point_hover",
+        k=f"{point.k:.3g}",
+        gain=f"{point.speed_up:.2f}",
+        tokens=amount("tokens", point.tokens),
+        steps=amount("steps", point.steps),
+    )
+
+
 def told(curve: Curve, whose: str, example: bool = False) -> Html:
     """The best K, or that none helps, and where the break-even lies; `whose`: a sentence on where the values are from.
 
-    `example`: the values are nobody's, or too few were tested, which `whose` says above the curve: nothing is in bold.
+    `example`: the values are invented, or too few tokens were tested, which `whose` says above the curve: nothing is in
+    bold.
     """
     needed = break_even_alpha(curve.c, curve.v, short=curve.short)
-    line = "" if needed is None else f"Some K pays from α = {apart(needed, curve.alpha)} on."
-    values = f"α = {curve.alpha:.2f}, c = {curve.c:.2f}, v(1) = {curve.v(1):.2f}."
+    line = "" if needed is None else say("findings.break_even", needed=apart(needed, curve.alpha))
+    values = say("speed.values", alpha=f"{curve.alpha:.2f}", c=f"{curve.c:.2f}", v=f"{curve.v(1):.2f}")
     if curve.short:
-        values += (
-            f" {ended_early(curve.short):.0%} of the steps ended their draft early, which is taken to be so at every K."
-        )
+        values += " " + say("speed.values_short", share=f"{ended_early(curve.short):.0%}")
     if example:
-        return room(says(f"{values} For those: {curve.verdict()} {line}"))
-    return room(says(tag("strong", curve.verdict()), f" {line} {whose} {values}"))
+        return room(says(f"{values} {say('speed.for_those')} {judged(curve)} {line}"))
+    return room(says(tag("strong", judged(curve)), f" {line} {whose} {values}"))
 
 
 def warned(sentence: str) -> Html:
@@ -124,113 +138,106 @@ def warned(sentence: str) -> Html:
     return room(says(sentence))
 
 
-def findings(found: Pace, badge: Html = NOTHING) -> Html:
-    """Slower or faster, and why: a list that begins with what matters most. `badge`: what comes before all else."""
-    return room(
-        badge,
-        says(tag("strong", headline(found))),
-        tag("ol", *map(_finding, diagnose(found)), cls="sv-findings"),
-    )
-
-
-def _finding(finding: Finding) -> Html:
-    parts: list[object] = [tag("strong", finding.title)]
-    if finding.cost >= 0.005:
-        parts += [" ", tag("small", f"takes {finding.cost:.0%} of the speed, against {finding.against}")]
-    parts += [tag("br"), finding.seen]
-    return tag("li", *parts, *([" ", tag("em", finding.do)] if finding.do else []))
-
-
 def explained(found: Pace) -> Html:
     """What went into the formula, and from the textbook's figure to the measured one."""
     if not found.strategy:
-        nothing = f"Nothing was drafted, so the formula has nothing to say. {DRAFT_FIRST}"
-        return room(part("Theory and measurement", says(nothing)))
+        nothing = f"{say('speed.no_formula')} {say('findings.draft_first')}"
+        return room(part(say("speed.theory_title"), says(nothing)))
+    title = say("speed.formula_title")
+    sentences = [say("speed.of_strategy", strategy=found.strategy, steps=amount("steps", found.steps))]
+    sentences += [say("speed.source", source=sourced(found))] if found.source else []
+    sentences += [] if found.known else [say("speed.lacking")]
+    sentences += [say("speed.mixed", settings=mixed(found))] if found.mixed else []
+    columns = [column("speed.figure"), Column(say("speed.this_run"))]
+    return room(
+        part(title, says(" ".join(sentences)), table(title, columns, _figures(found), "told")),
+        part(say("speed.gap_title"), *_breakdown(found)),
+    )
+
+
+def mixed(found: Pace) -> str:
+    """Names of the settings that were changed in the middle of the run."""
+    return ", ".join(say(f"studies.setting_{name}") for name in found.mixed)
+
+
+def sourced(found: Pace) -> str:
+    """Where c and v come from."""
+    if found.source == "run":
+        return say("speed.source_run", single=_single(found))
+    return say(f"speed.source_{found.source}")
+
+
+def _single(found: Pace) -> str:
+    """What a target pass over one position was taken from."""
+    return say(f"speed.single_{found.single_of}", n=found.single_n)
+
+
+def _figures(found: Pace) -> list[list[object]]:
+    """A row for each value of the formula."""
     v = found.v
-    drawn = f". Measured up to K = {found.reach}, straight lines between and beyond" if v else ""
-    places = "places accepted of places tested" + (", by place of the tree" if found.tree else "")
-    taken = "".join(
-        f". Measured {ratio:.2f}, taken as {v(depth):.2f}: more places never take less time, so the rest is noise"
+    about_v = [say("speed.v_about")]
+    about_v += [say("speed.v_reach", k=found.reach)] if v else []
+    about_v += [
+        say("speed.v_noisy", ratio=f"{ratio:.2f}", v=f"{v(depth):.2f}")
         for depth, ratio in found.noisy
         if v and depth == found.k
-    )
-    figures = [
-        ("α", str(found.alpha), places),
-        ("c", number(found.cost_ratio), "time of drafting one place ÷ a target pass over one place"),
-        (
-            f"v({found.k})",
-            number(v(found.k) if v else None),
-            f"time of the verifying pass ÷ a target pass over one place; the textbook takes 1{drawn}{taken}",
-        ),
+    ]
+    rows: list[list[object]] = [
+        [named("α", say("speed.alpha_tree" if found.tree else "speed.alpha_chain")), rate(found.alpha)],
+        [named("c", say("speed.c_about")), number(found.cost_ratio)],
+        [named(f"v({found.k})", " ".join(about_v)), number(v(found.k) if v else None)],
     ]
     if found.single_s:
-        figures.append(
-            ("one pass", ms(found.single_s), f"a target pass over one place: {found.single_of}{_drift(found)}")
-        )
-    rows = [[named(name, what), value] for name, value, what in figures]
-    source = f"c and v: {found.source}." if found.source else ""
-    lacks = "" if found.known else " What is missing is measured by Measure target alone (above) or Measure costs here."
-    mixed = ""
-    if found.mixed:
-        mixed = (
-            f" Changed in the middle of the run: {', '.join(found.mixed)}; α, c and v are of all its steps together."
-        )
-    return room(
-        part(
-            "What goes into the formula",
-            says(f"Strategy {found.strategy}, {counted(found.steps, 'step')}. {source}{lacks}{mixed}"),
-            table("What goes into the formula", [("figure", "what it is"), ("this run", "")], rows, "told"),
-        ),
-        part("From the textbook to the measurement", *_breakdown(found)),
-    )
+        about = say("speed.single_about", single=_single(found)) + _drift(found)
+        rows.append([named(say("speed.single"), about), ms(found.single_s)])
+    return rows
 
 
 def _drift(found: Pace) -> str:
     """The same of the target alone, where the machine was not as quick for it."""
     if not found.single_s or not found.alone_s or abs(found.alone_s / found.single_s - 1) < 0.1:
         return ""
-    return (
-        f"; the target alone took {ms(found.alone_s)} when it was timed, so the machine was not equally quick for both"
-    )
+    return " " + say("speed.drift", time=ms(found.alone_s))
 
 
 def _breakdown(found: Pace) -> list[Html]:
     parts, point = found.explained(), found.main()
     if point is None:
-        return [says("The run's speed-up is not measured yet; press Measure target alone.")]
+        return [says(say("speed.gap_not_measured"))]
     if parts is None:
-        return [says("c and v are not known yet, so the gap cannot be split up; press Measure costs here.")]
+        return [says(say("speed.gap_no_costs"))]
     k = round(point.k)
-    textbook, with_short = parts.textbook, parts.textbook * parts.missing
-    with_v = with_short * parts.verification
-    with_places = with_v * parts.dependence
-    early = f"{ended_early(found.short):.0%} of the steps" if found.short else "no step"
-    idle = f"; {found.idle} of {found.steps} found nothing" if found.idle else ""
-    causes = [
-        ("textbook", None, textbook, f"α, c and K = {k}: verification free, tests independent of each other"),
-        (
-            "short drafts",
-            parts.missing,
-            with_short,
-            f"{early} drafted fewer tokens than asked: nothing found, an end, no room near the limit{idle}",
-        ),
-        ("verification", parts.verification, with_v, f"a pass over a draft {k} deep takes longer than one without"),
-        ("dependence", parts.dependence, with_places, "acceptance differs by position: above 1 where it comes in runs"),
-        (
-            "all else",
-            parts.overhead,
-            parts.measured,
-            "the loop around the models, looking for drafts in vain, noise of the machine",
-        ),
-    ]
+    early = say("speed.short_some", share=f"{ended_early(found.short):.0%}") if found.short else say("speed.short_none")
+    if found.idle:
+        early += " " + say("speed.short_idle", idle=found.idle, steps=amount("of_steps", found.steps))
+    about = {
+        "textbook": say("speed.textbook_about", k=k),
+        "short": early,
+        "verification": say("speed.verification_about", k=k),
+        "dependence": say("speed.dependence_about"),
+        "rest": say("speed.rest_about"),
+    }
     rows = [
-        [named(name, what), f"× {x:.2f}" if x is not None else "", f"{so_far:.2f}×"] for name, x, so_far, what in causes
+        [
+            named(say(f"speed.{name}"), about[name]),
+            "" if factor is None else f"× {factor:.2f}",
+            f"{so_far:.2f}×",
+        ]
+        for name, factor, so_far in _chain(parts)
     ]
-    columns = [("cause", "what it is"), ("factor", "above 1 is a gain"), ("speed-up", "up to here")]
+    sentence = say("speed.gap", k=k, textbook=f"{parts.textbook:.2f}", measured=f"{parts.measured:.2f}")
+    columns = [column("speed.cause"), column("speed.factor"), column("speed.so_far")]
+    return [says(sentence), table(say("speed.gap_title"), columns, rows, "told")]
+
+
+def _chain(parts: Breakdown) -> list[tuple[str, float | None, float]]:
+    """Each cause with its factor and the speed-up after it."""
+    with_short = parts.textbook * parts.missing
+    with_v = with_short * parts.verification
     return [
-        says(
-            f"Speed-up at K = {k}: {textbook:.2f}× by the textbook, {parts.measured:.2f}× measured. Each cause comes on top of "
-            "those above it; in the list of findings each is weighed by itself."
-        ),
-        table("From the textbook to the measurement", columns, rows, "told"),
+        ("textbook", None, parts.textbook),
+        ("short", parts.missing, with_short),
+        ("verification", parts.verification, with_v),
+        ("dependence", parts.dependence, with_v * parts.dependence),
+        ("rest", parts.overhead, parts.measured),
     ]

@@ -1,7 +1,7 @@
 """When the models worked: draft, verify and the rest of each step as a strip on one time axis, above the target alone.
 
 After the figure of Leviathan et al. (arXiv 2211.17192, figure 5), from the measured times of a run. Both lanes begin at
-the same token and time 0. A phase is told by colour, pattern and letter; every bar says step, tokens and ms. Pure HTML.
+the same token and time 0. Each phase has a colour, a pattern and a letter; every bar says step, tokens and ms. Pure HTML.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from itertools import accumulate
 from math import floor, log10
 from statistics import median
 
-from specviz.core.plural import counted
 from specviz.core.records import StepRecord
+from specviz.core.words import say
 from specviz.traces.trace import Trace
+from specviz.views.amounts import amount, ms
+from specviz.views.elements import part, room, says
 from specviz.views.markup import Html, tag
-from specviz.views.study import ms, part, room, says
 
 WINDOW = 60
 """Steps shown at once: a strip of some 3 seconds of the default pair, and never more elements than a page bears."""
@@ -28,13 +29,8 @@ MOST_ALONE = 1000
 """Bars of the target alone that are drawn at most."""
 LEAST_S = 1e-9
 """Steps that together took less carry no times: no clock here is finer."""
-EMPTY = "No step has been made yet; press Play or Step, or choose a recording under Runs."
-LEGEND = (
-    ("draft", "D", "the draft proposes"),
-    ("verify", "V", "one target pass checks; + the tokens it wrote"),
-    ("other", "·", "the loop around them"),
-    ("alone", "A", "the target alone, one pass a token"),
-)
+KINDS = {"draft": "D", "verify": "V", "other": "·", "alone": "A"}
+"""Phases and the target alone, with their letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +46,22 @@ class Bar:
 
 def study(trace: Trace, first: int = 1) -> Html:
     """The strip from step number `first` (from 1) on."""
-    title = "When the models worked"
+    title = say("timeline.title")
     if not trace.steps:
-        return room(part(title, says(EMPTY)))
+        return room(part(title, says(say("studies.no_step"))))
     first = min(max(1, first), len(trace.steps))
     steps = trace.steps[first - 1 : first - 1 + WINDOW]
     whole = sum(step.step_s for step in steps)
     if whole < LEAST_S:
-        return room(part(title, says("These steps carry no times, so there is nothing to draw.")))
+        return room(part(title, says(say("timeline.no_times"))))
     usual = median(step.step_s for step in steps) or whole / len(steps)
     px = min(STEP_PX / max(usual, LEAST_S), MOST_PX / whole)
     alone = _alone(trace, steps[0].start, whole)
     last = first + len(steps) - 1
-    lanes = [("run", _bars(steps)), *([("target alone", alone)] if alone else [])]
+    lanes = [(say("timeline.run"), _bars(steps)), *([(say("figures.alone"), alone)] if alone else [])]
     strips = [piece for name, bars in lanes for piece in _lane(name, bars, px)]
     inside = tag("div", *strips, *_axis(whole, px), cls="sv-lanes", style=f"width:{whole * px + 24:.0f}px")
-    label = f"Time of steps {first} to {last}, in milliseconds"
+    label = say("timeline.label", first=first, last=last)
     return room(
         part(
             title,
@@ -79,16 +75,16 @@ def study(trace: Trace, first: int = 1) -> Html:
 def _bars(steps: tuple[StepRecord, ...]) -> list[Bar]:
     found, at = [], 0.0
     for step in steps:
-        name, made, drafted = f"step {step.index + 1}", len(step.emitted_ids), len(step.tokens)
-        what = f"drafting {counted(drafted, 'token')}" if drafted else "looking for a draft, none made"
-        passed = f"verifying over {counted(drafted + 1, 'place')}, {counted(made, 'token')} written"
-        for kind, length, letter, told in (
-            ("draft", step.draft_s, "D", what),
-            ("verify", step.verify_s, f"V+{made}", passed),
-            ("other", step.other_s, "", "the loop around them"),
+        made, drafted = amount("tokens", len(step.emitted_ids)), len(step.tokens)
+        parts = {"tokens": made, "positions": amount("positions", drafted + 1), "drafted": amount("tokens", drafted)}
+        for kind, length, letter, key in (
+            ("draft", step.draft_s, "D", "bar_draft" if drafted else "bar_look"),
+            ("verify", step.verify_s, f"V+{len(step.emitted_ids)}", "bar_verify"),
+            ("other", step.other_s, "", "bar_other"),
         ):
             if length > 0:
-                found.append(Bar(kind, at, length, letter, f"{name}: {told}, {ms(length)}"))
+                told = say(f"timeline.{key}", step=step.index + 1, time=ms(length), **parts)
+                found.append(Bar(kind, at, length, letter, told))
             at += length
     return found
 
@@ -103,7 +99,7 @@ def _alone(trace: Trace, start: int, whole: float) -> list[Bar]:
             end - length,
             min(length, whole - (end - length)),
             "A",
-            f"target alone: token {start + n}, {ms(length)}",
+            say("timeline.bar_alone", token=start + n, time=ms(length)),
         )
         for n, (end, length) in enumerate(zip(ends, times, strict=True), start=1)
         if end - length < whole
@@ -112,8 +108,10 @@ def _alone(trace: Trace, start: int, whole: float) -> list[Bar]:
 
 def _lane(name: str, bars: list[Bar], px: float) -> tuple[Html, Html]:
     """Name and strip of one lane."""
-    kinds = {kind: sum(bar.length for bar in bars if bar.kind == kind) for kind, _, _ in LEGEND}
-    words = f"{name}: " + ", ".join(f"{kind} {ms(seconds)}" for kind, seconds in kinds.items() if seconds)
+    kinds = {kind: sum(bar.length for bar in bars if bar.kind == kind) for kind in KINDS}
+    words = f"{name}: " + ", ".join(
+        f"{say(f'timeline.{kind}')} {ms(seconds)}" for kind, seconds in kinds.items() if seconds
+    )
     strip = tag("div", *(_bar(bar, px) for bar in bars[:MOST_ALONE]), cls="sv-lane", role="img", aria_label=words)
     return tag("div", name, cls="sv-lane-name"), strip
 
@@ -139,23 +137,24 @@ def _axis(whole: float, px: float) -> tuple[Html, Html]:
 
 def _sentence(trace: Trace, steps: tuple[StepRecord, ...], first: int, whole: float, alone: int) -> str:
     made, last = sum(len(step.emitted_ids) for step in steps), first + len(steps) - 1
-    which = f"step {first}" if len(steps) == 1 else f"steps {first} to {last}"
-    told = f"{which[0].upper()}{which[1:]} of {len(trace.steps):,} took {ms(whole)} and wrote {counted(made, 'token')}"
+    told = say(
+        "timeline.steps", n=len(steps), first=first, last=last, whole=f"{len(trace.steps):,}", time=ms(whole),
+        tokens=amount("tokens", made),
+    )  # fmt: skip
     if trace.baseline is None:
-        return f"{told}. Press Measure target alone to see it on the same clock."
+        return f"{told} {say('timeline.alone_missing')}"
+    measured = len(trace.baseline.step_s)
     if not alone:
-        return (
-            f"{told}; the target alone was measured on the first {counted(len(trace.baseline.step_s), 'token')} only."
-        )
-    short = len(trace.baseline.step_s) <= steps[0].start + alone
-    ended = ", all that was measured of it" if short else ""
-    cut = f" The first {MOST_ALONE:,} of them are drawn." if alone > MOST_ALONE else ""
-    return f"{told}; the target alone made {counted(alone, 'token')} in that time{ended}.{cut}"
+        return f"{told} {say('timeline.alone_short', tokens=amount('first_tokens', measured))}"
+    short = measured <= steps[0].start + alone
+    told += " " + say("timeline.alone_ended" if short else "timeline.alone_made", tokens=amount("tokens", alone))
+    return f"{told} {say('timeline.alone_cut', most=f'{MOST_ALONE:,}')}" if alone > MOST_ALONE else told
 
 
 def _legend(alone: bool) -> Html:
-    shown = [entry for entry in LEGEND if alone or entry[0] != "alone"]
     items = [
-        tag("li", tag("i", letter, cls=f"sv-time sv-time-{kind}"), f" {kind}: {about}") for kind, letter, about in shown
+        tag("li", tag("i", letter, cls=f"sv-time sv-time-{kind}"), f" {say(f'timeline.{kind}_about')}")
+        for kind, letter in KINDS.items()
+        if alone or kind != "alone"
     ]
     return tag("ul", *items, cls="sv-time-legend")

@@ -20,6 +20,7 @@ from typing import Any
 from specviz.core.records import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord
 from specviz.metrics.trust import uneven
 from specviz.traces.trace import Trace
+from specviz.views.doubts import doubted
 from specviz.views.glyphs import breaks, named, together
 from specviz.views.palette import LETTERS
 
@@ -118,7 +119,7 @@ def baseline(record: BaselineRecord) -> dict[str, Any]:
         "n": len(record.step_s),
         "tps": record.tokens_per_s,
         "others": record.others,
-        "uneven": uneven(record.step_s),
+        "uneven": doubted(uneven(record.step_s)),
         "same": record.identical,
         "compared": record.compared,
         "apart": None

@@ -9,6 +9,7 @@ from scipy import stats
 
 from specviz.core.records import ROOT, Candidate, Fate, PlaceRecord
 from specviz.core.settings import RunSettings, SpecvizError
+from specviz.core.words import say
 from specviz.decoding import engine
 from specviz.metrics import lossless
 from specviz.recordings import gallery
@@ -141,14 +142,14 @@ def test_a_place_whose_tail_is_0_has_no_other_symbol():
 def test_bonus_places_and_runs_without_drafts_are_one_sentence():
     for trace in (run("none", k=0), run("sampling", k=2)):
         step, place = next((s, p) for s in trace.steps for p in s.places if p.overlap is None)
-        with pytest.raises(SpecvizError, match="Nothing was drafted at this place"):
+        with pytest.raises(SpecvizError, match=say("lossless.not_drafted")):
             lossless.stand(step, place)
 
 
 def test_siblings_of_unknown_origin_are_one_sentence():
     step, place, _ = next(stands(run("sampled tree", options={"siblings": 2})))
     odd = tuple(replace(t, draft_prob=0.123) if i == 1 else t for i, t in enumerate(step.tokens))
-    with pytest.raises(SpecvizError, match="only parts were recorded"):
+    with pytest.raises(SpecvizError, match=say("lossless.not_recorded")):
         lossless.stand(replace(step, tokens=odd), place)
 
 

@@ -7,9 +7,10 @@ import pytest
 from specviz.core.records import BaselineRecord, Costs
 from specviz.core.settings import RunSettings
 from specviz.metrics.pace import Point, pace, with_costs
+from specviz.metrics.trust import Doubt
 from specviz.recordings import gallery
 from specviz.traces.trace import Trace
-from tests.metrics.test_rates import run_of
+from tests.made_runs import run_of
 
 
 def trace_of(steps, alone_s=0.025, tokens=10):
@@ -24,7 +25,7 @@ def test_costs_are_those_of_the_runs_own_steps_against_the_target_alone():
     assert found.verify_cost == ((1, 1.0), (4, pytest.approx(1.6))) and found.v(3) == pytest.approx(1.6)
     assert (found.alpha.part, found.alpha.whole) == (4, 6) and found.by_place == (2 / 3, 1 / 2, 1.0)
     assert (found.k, found.reach, found.steps, found.idle) == (3, 3, 3, 0) and found.known
-    assert found.source == "the run's own steps against the target alone"
+    assert (found.source, found.single_of) == ("run", "target_alone")
     # 7 tokens in 150 ms against 40 a second
     assert found.points == (Point(3.0, pytest.approx(7 / 0.15 / 40), 3, 7),)
     assert found.explained().measured == found.main().speed_up
@@ -65,7 +66,7 @@ def test_a_policy_that_said_zero_counts_for_its_speed_up():
 
 def test_without_the_target_alone_the_steps_without_a_draft_stand_in_and_no_speed_up_is_claimed():
     found = pace(trace_of(run_of([(3, 3), (0, 0), (0, 0), (0, 0), (3, 1), (3, 0)]), None))
-    assert found.single_of == "its 3 steps without a draft" and found.cost_ratio == pytest.approx(10 / 3 / 40)
+    assert (found.single_of, found.single_n) == ("own_steps", 3) and found.cost_ratio == pytest.approx(10 / 3 / 40)
     assert found.points == () and found.main() is None and found.explained() is None
     few = pace(trace_of(run_of([(3, 3), (0, 0), (3, 1)]), None))
     assert few.cost_ratio is None and few.v is None and few.source == "" and not few.known
@@ -90,23 +91,23 @@ def test_each_k_has_its_own_speed_up_and_a_policy_one_for_all():
 
 def test_many_steps_without_a_draft_are_a_better_measure_than_a_target_alone_of_another_minute():
     found = pace(trace_of(run_of([(3, 3)] * 3 + [(0, 0)] * 8), alone_s=0.02))
-    assert found.single_of == "its 8 steps without a draft" and found.v(3) == pytest.approx(1)
+    assert (found.single_of, found.single_n) == ("own_steps", 8) and found.v(3) == pytest.approx(1)
     assert (found.single_s, found.alone_s) == (pytest.approx(0.04), pytest.approx(0.02))
     few = pace(trace_of(run_of([(3, 3)] * 3 + [(0, 0)] * 7), alone_s=0.02))
-    assert few.single_of == "the target alone" and few.v(3) == pytest.approx(2)
+    assert few.single_of == "target_alone" and few.v(3) == pytest.approx(2)
 
 
 def test_settings_that_were_changed_on_the_way_are_named():
     steps = run_of([(3, 3), (3, 1), (3, 0)])
     warm = replace(steps[0], settings=replace(steps[0].settings, temperature=0.3, k=2))
-    assert pace(trace_of([*steps, warm])).mixed == ("K", "temperature") and pace(trace_of(steps)).mixed == ()
+    assert pace(trace_of([*steps, warm])).mixed == ("k", "temperature") and pace(trace_of(steps)).mixed == ()
 
 
 def test_times_of_the_target_alone_that_are_uneven_are_told():
     trace = trace_of(run_of([(3, 3)] * 3))
     busy = replace(trace, baseline=BaselineRecord((1,) * 9, (0.02,) * 7 + (0.2, 0.3)))
-    assert "A pass of the target alone took 71 ms on average, but 20 ms in the middle" in pace(busy).uneven
-    assert pace(trace).uneven == "" and pace(replace(trace, baseline=None)).uneven == ""
+    assert pace(busy).uneven == Doubt("uneven", pytest.approx({"mean_s": 0.64 / 9, "median_s": 0.02}))
+    assert pace(trace).uneven is None and pace(replace(trace, baseline=None)).uneven is None
 
 
 def test_only_the_last_strategy_counts():
@@ -128,10 +129,10 @@ def test_noise_never_makes_more_places_cheaper_than_fewer():
 def test_costs_measured_apart_take_their_place_a_trees_by_all_its_tokens():
     found = pace(trace_of(run_of([(3, 3), (3, 1), (3, 0)]), None))
     costs = Costs(0.1, ((1, 1.0), (3, 1.2), (5, 1.4)))
-    chain = with_costs(found, costs, lambda k: k, "measured here", 16)
+    chain = with_costs(found, costs, lambda k: k, "here", 16)
     assert chain.cost_ratio == 0.1 and [chain.v(k) for k in (0, 2, 4, 8)] == pytest.approx([1, 1.2, 1.4, 1.8])
-    assert chain.reach == 4 and chain.known and chain.source == "measured here"
-    tree = with_costs(found, costs, lambda k: 2 * k, "measured here", 16)
+    assert chain.reach == 4 and chain.known and chain.source == "here"
+    tree = with_costs(found, costs, lambda k: 2 * k, "here", 16)
     assert tree.v(2) == pytest.approx(1.4) and tree.reach == 2
 
 
@@ -156,5 +157,5 @@ def test_the_measured_speed_up_of_a_run_of_one_k_is_that_of_all_its_steps(name):
 def test_turns_of_others_in_the_run_and_beside_the_target_alone_speak_against_the_times():
     trace = trace_of(run_of([(3, 3)] * 3))
     both = replace(trace, others=2, baseline=replace(trace.baseline, others=1))
-    assert "came 3 steps of others" in pace(both).others and pace(trace).others == ""
-    assert pace(replace(trace, others=2, baseline=None)).others == ""
+    assert pace(both).others == Doubt("others", {"turns": 3}) and pace(trace).others is None
+    assert pace(replace(trace, others=2, baseline=None)).others is None

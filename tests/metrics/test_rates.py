@@ -6,36 +6,7 @@ from specviz.core.records import Fate, StepRecord, TokenRecord
 from specviz.core.settings import RunSettings
 from specviz.metrics import count
 from specviz.metrics.frames import steps_frame, tokens_frame
-
-
-def chain_step(drafted, accepted, index=0, start=0, k=3):
-    fates = [Fate.ACCEPTED] * accepted + [Fate.REJECTED] * (accepted < drafted)
-    fates += [Fate.UNTESTED] * (drafted - len(fates))
-    tokens = tuple(TokenRecord(n, "x", fate, n - 1) for n, fate in enumerate(fates))
-    extra = TokenRecord(9, "y", Fate.BONUS if accepted == drafted else Fate.RESAMPLED, accepted - 1)
-    emitted = (*(t.token_id for t in tokens[:accepted]), 9)
-    return StepRecord(
-        index,
-        start,
-        RunSettings(k=k),
-        tokens,
-        extra,
-        emitted,
-        None,
-        "k",
-        drafted + 1,
-        draft_s=0.01,
-        verify_s=0.04,
-        other_s=0.0,
-    )
-
-
-def run_of(pairs, k=3):
-    made, start = [], 0
-    for index, (drafted, accepted) in enumerate(pairs):
-        made.append(chain_step(drafted, accepted, index, start, k))
-        start += accepted + 1
-    return made
+from tests.made_runs import run_of
 
 
 def test_llama_cpp_pull_request_24536():

@@ -8,7 +8,7 @@ from specviz.core.records import Candidate, PlaceRecord
 from specviz.core.settings import RunSettings
 from specviz.decoding import engine
 from specviz.metrics.rejections import drafted_beyond, last_paying_place, ledger, rank_of, ranks, refusals, saved
-from tests.metrics.test_rates import run_of
+from tests.made_runs import run_of
 
 
 def place(*probs):

@@ -8,7 +8,7 @@ import pytest
 from specviz.core.records import BaselineRecord
 from specviz.metrics.summary import summary
 from specviz.traces.trace import Trace
-from tests.metrics.test_rates import run_of
+from tests.made_runs import run_of
 
 
 def told(steps, baseline=None):

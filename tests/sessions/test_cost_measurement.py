@@ -7,6 +7,7 @@ import pytest
 import specviz
 from specviz.core.records import BaselineRecord, Costs
 from specviz.core.settings import RunSettings, SpecvizError
+from specviz.core.words import say
 from specviz.decoding import calibration
 from specviz.sessions.control_values import ControlValues
 from specviz.sessions.cost_measurement import CostMeasurement
@@ -51,7 +52,7 @@ def test_costs_are_measured_with_progress_and_fill_what_was_unknown(cost_measure
     said, done = drain(cost_measurement.measure(Job().claim(), visitor(), trace))
     assert done and any("%" in sentence for sentence in said)
     after = cost_measurement.known(trace)
-    assert after.known and "on this machine" in after.source and after.reach == max(calibration.PLACES) - 1
+    assert after.known and after.source == "here" and after.reach == max(calibration.PLACES) - 1
     # the next time nothing has to be measured
     assert not any("%" in sentence for sentence in drain(cost_measurement.measure(Job().claim(), visitor(), trace))[0])
 
@@ -78,14 +79,13 @@ def test_stop_ends_it_within_one_pass_and_keeps_nothing(cost_measurement, trace)
 
 def test_frozen_costs_come_before_those_of_the_moment_and_the_runs_own_before_both(cost_measurement, trace):
     frozen = replace(trace, costs={"greedy": Costs(0.25, ((1, 1.0), (5, 1.5)))})
-    assert cost_measurement.known(frozen).cost_ratio == 0.25 and "kept with it" in cost_measurement.known(frozen).source
+    assert cost_measurement.known(frozen).cost_ratio == 0.25 and cost_measurement.known(frozen).source == "frozen"
     drain(cost_measurement.measure(Job().claim(), visitor(), frozen))
     assert (
-        cost_measurement.known(frozen).cost_ratio == 0.25
-        and "on this machine" in cost_measurement.known(frozen, here=True).source
+        cost_measurement.known(frozen).cost_ratio == 0.25 and cost_measurement.known(frozen, here=True).source == "here"
     )
     alone = replace(frozen, baseline=BaselineRecord(trace.output_ids, (0.01,) * len(trace.output_ids)))
-    assert "against the target alone" in cost_measurement.known(alone).source
+    assert cost_measurement.known(alone).source == "run"
 
 
 OTHER = {"target": "another", "draft": "model", "device": "cuda", "dtype": "bfloat16"}
@@ -117,13 +117,13 @@ def test_sliders_stand_at_the_runs_values_and_moving_them_leaves_its_curve(cost_
     own = Own.unpacked(Own.of(found).packed())
     curve = own.curve(own.sliders)
     assert (curve.alpha, curve.c, curve.reach) == (found.alpha.value, found.cost_ratio, found.reach)
-    assert curve.v(5) == pytest.approx(found.v(5)) and "own values. α" in own.told(curve)
+    assert curve.v(5) == pytest.approx(found.v(5)) and say("speed.whose_run") in own.told(curve)
     moved = own.curve((0.5, 0.25, 0.1))
     assert (moved.alpha, moved.c, moved.v(4), moved.reach) == (0.5, 0.25, 1.4, None)
-    assert "Values of the sliders" in own.told(moved)
+    assert say("speed.whose_sliders") in own.told(moved)
 
 
 @pytest.mark.parametrize("text", ["", "null", "{", "[]", "3", '{"sliders": 1}', '{"exact": [1], "sliders": [0, 0, 0]}'])
 def test_what_the_page_carries_is_no_runs_values_where_it_is_not_of_that_shape(text):
     own = Own.unpacked(text)
-    assert own.sliders == EXAMPLE and "An example" in own.warning(own.curve(own.sliders))
+    assert own.sliders == EXAMPLE and say("speed.example") in own.warning(own.curve(own.sliders))

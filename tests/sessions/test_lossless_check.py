@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from specviz.core.settings import RunSettings, SpecvizError
+from specviz.core.words import say
 from specviz.decoding import engine
 from specviz.recordings import gallery
 from specviz.sessions import lossless_check
@@ -49,9 +50,11 @@ def test_two_rules_pass_and_the_mistakes_are_caught_at_a_telling_place(trace):
 
 def test_every_rate_has_its_denominator_and_chance_stands_beside_the_distance():
     page = replays(run(), ["token matching"])[-1][1]
-    assert "after 20,000 replays; chance alone gives" in page and "in 19 of 20" in page
-    assert re.search(r"χ² = [\d.]+ with \d+ degrees of freedom, p = ", page)
-    assert "by the formula, without drawing: 0 apart" in page
+    assert say("lossless.after", n="20,000", unit="replays") in page
+    assert re.search(re.escape(say("lossless.by_chance", mean="M", most="M")).replace("M", r"0\.\d{4}"), page)
+    chi = re.escape(say("lossless.chi_square", chi="X", freedom="N", p="p = "))
+    assert re.search(chi.replace("X", r"[\d.]+").replace("N", r"\d+"), page)
+    assert say("lossless.by_formula", distance=0) in page
 
 
 def test_the_same_seed_tells_the_same_whatever_else_is_ticked():
@@ -114,7 +117,7 @@ def test_runs_without_drafts_bonus_places_and_empty_runs_are_one_sentence():
     trace = run()
     bonus = next((s.index + 1, n + 1) for s in trace.steps for n, p in enumerate(s.places) if p.overlap is None)
     assert "no rule had a say" in lossless_check.about(trace, *bonus)
-    with pytest.raises(SpecvizError, match="Nothing was drafted at this place"):
+    with pytest.raises(SpecvizError, match=say("lossless.not_drafted")):
         replays(trace, place=bonus)
 
 

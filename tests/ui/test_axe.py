@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from specviz.core.words import say
 from tests.ui.actions import PHONE, SCREEN
 
 BOTH = [pytest.param(SCREEN, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
@@ -104,21 +105,21 @@ def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
     visit = open_tab(context, "?__theme=light&temperature=0&strategy=greedy&max_new_tokens=24")
     visit.press("play")
     visit.wait_state("Finished")
-    visit.page.get_by_text("Compare strategies on this prompt").click()
+    visit.page.get_by_text(say("studies.compare_title")).click()
     visit.page.locator("#sv-compare-go").click()
     visit.page.locator(".sv-race").wait_for()
     found = faults_in_both(visit, "a race, at its end")
     visit.page.locator(".sv-race input[type=range]").press("Home")
     visit.page.locator(".sv-race input[type=range]").press("ArrowRight")
     found += faults_in_both(visit, "a race, at its beginning")
-    visit.page.get_by_text("Compare strategies on this prompt").click()
-    visit.page.get_by_text("Sweep strategies and K").click()
+    visit.page.get_by_text(say("studies.compare_title")).click()
+    visit.page.get_by_text(say("sweep.title")).click()
     visit.page.locator("#sv-sweep-go").click()
     visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
     found += faults_in_both(visit, "a sweep")
-    visit.page.get_by_text("Sweep strategies and K").click()
-    visit.page.get_by_text("Every K from this one run").click()
-    visit.until("() => /At its own K/.test(document.querySelector('#sv-every-k-table')?.textContent)")
+    visit.page.get_by_text(say("sweep.title")).click()
+    visit.page.get_by_text(say("every_k.title"), exact=True).first.click()
+    visit.page.locator("#sv-every-k-table table").wait_for()
     found += faults_in_both(visit, "every K")
     context.close()
     assert found == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from specviz.core.words import say
 from specviz.views.figures import FIGURES
 from tests.ui.actions import PHONE
 
@@ -63,7 +64,7 @@ def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
     visit.page.get_by_text("Compare strategies on this prompt").tap()
     visit.page.locator("#sv-compare-go").tap()
     page.locator("#sv-compared .sv-meanings summary").tap()
-    meaning = page.locator("#sv-compared .sv-meanings dd", has_text="of whatever length")
+    meaning = page.locator("#sv-compared .sv-meanings dd", has_text=say("columns.verify_ratio_about"))
     meaning.scroll_into_view_if_needed()
     assert meaning.is_visible()
     assert page.locator("#sv-compared .sv-meanings summary").bounding_box()["height"] >= 36

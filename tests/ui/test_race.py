@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from specviz.core.words import say
 from specviz.views import page as view_page
 from specviz.views import wire
 from tests.ui.actions import PHONE, SCREEN, lengthen
@@ -109,7 +110,7 @@ def test_keys_move_the_race_and_not_the_run_above(visit):
 
 def test_above_temperature_0_texts_are_not_compared(visit):
     compared(visit, tokens=30, temperature=1)
-    assert "two fair draws need not agree" in visit.page.locator(".sv-race").text_content()
+    assert say("race.not_compared") in visit.page.locator(".sv-race").text_content()
     assert "✓ The target" not in visit.page.locator(".sv-race-outcome").text_content()
 
 

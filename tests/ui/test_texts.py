@@ -5,6 +5,7 @@ from __future__ import annotations
 import gradio as gr
 import pytest
 
+from specviz.core.words import say
 from specviz.ui import app
 from specviz.ui.piece import Piece
 from specviz.views.markup import tag
@@ -46,7 +47,9 @@ def test_nothing_in_an_opened_file_becomes_markup(visit, tmp_path, keep):
         page.locator(f"#{study} > button").click()
     visit.until("() => document.querySelector('#sv-numbers-drawn').textContent.includes('onerror')")
     visit.until("() => document.querySelector('#sv-every-k-table').textContent.includes('onerror')")
-    visit.until("() => document.querySelector('#sv-why-explained').textContent.includes('What goes into the formula')")
+    visit.until(
+        "(w) => document.querySelector('#sv-why-explained').textContent.includes(w)", say("speed.formula_title")
+    )
     visit.until("() => document.querySelector('#sv-lossless-where').textContent.includes('onerror')")
     visit.until("() => document.querySelectorAll('.sv-chart .main-svg').length > 3")
     page.evaluate("() => document.querySelectorAll('details').forEach((node) => { node.open = true; })")

@@ -13,10 +13,13 @@ import pytest
 import specviz
 from specviz.core.records import BaselineRecord
 from specviz.core.settings import RunSettings, SettingsError, SpecvizError
+from specviz.core.words import say
 from specviz.decoding import engine
 from specviz.experiments.compare import lanes_of
 from specviz.experiments.compared import ALONE
 from specviz.metrics.comparison import rate
+from specviz.metrics.diagnosis import headline
+from specviz.metrics.pace import pace
 from specviz.recordings import gallery, studio
 from specviz.sessions import files, links
 from specviz.sessions.decode_queue import DecodeQueue
@@ -227,9 +230,9 @@ def test_what_all_recordings_need_is_made_or_refused_before_the_first(monkeypatc
         studio.check(tiny_pair("target12", None), ["story"])
 
 
-def test_a_recorded_speed_up_that_cannot_be_is_marked_on_the_console(trace):
+def test_a_recorded_speed_up_that_is_impossible_is_a_doubt(trace):
     seconds = (1000.0,) * len(trace.output_ids)
-    assert "⚠" in studio.told("tiny", replace(trace, baseline=baseline_of(trace, seconds)))
+    assert [doubt.reason for doubt in studio.doubts(replace(trace, baseline=baseline_of(trace, seconds)))] == ["beyond"]
 
 
 def test_the_studio_makes_a_recording_and_reads_it_back(tmp_path, monkeypatch):
@@ -294,15 +297,16 @@ def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence
 def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):
     story = gallery.read("story")
     slow = replace(story.baseline, step_s=tuple(4 * seconds for seconds in story.baseline.step_s))
-    open_file(visit, "slow.json", replace(story, baseline=slow).to_json().encode())
+    opened = replace(story, baseline=slow)
+    open_file(visit, "slow.json", opened.to_json().encode())
     wait_say(visit, "“slow.json”, a recorded run")
     assert re.search(r"3\.\d\d× ⚠the target alone", visit.headline().replace("⚠ ", "⚠"))
     visit.page.locator(".sv-figure-speed").hover()
     visit.page.locator(".sv-tip").get_by_text("tokens a pass allow 1.52× at most").wait_for()
     visit.page.get_by_text("Why this speed?").click()
     found = visit.page.locator("#sv-why-found")
-    found.get_by_text("not to be trusted. 1.52 tokens a pass allow 1.52× at most").wait_for()
-    assert "Faster than" not in found.inner_text()
+    found.get_by_text(say("findings.doubt_beyond", tau="1.52")).wait_for()
+    assert headline(pace(opened)).code == "doubtful"
 
 
 def drop(visit, text, times=1):

@@ -6,16 +6,21 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from specviz.core.words import say
 from specviz.metrics.comparison import table
 from specviz.metrics.pace import pace
 from specviz.metrics.rates import count
 from specviz.recordings import gallery
 from specviz.views import comparison, every_k, numbers, sweep
-from specviz.views.study import meanings
-from tests.metrics.test_rates import run_of
-from tests.views.test_numbers import trace_of
+from specviz.views.elements import Column, meanings
+from tests.made_runs import run_of, trace_of
 
 ALONE = "target alone"
+FASTEST, UNSURE = say("columns.fastest"), say("columns.fastest_unsure")
+
+
+def near(*names):
+    return say("columns.near", names=", ".join(names))
 
 
 def run(*pairs, verify_s=()):
@@ -58,21 +63,21 @@ def swept(*lines):
     ("lanes", "first", "word", "reason"),
     [
         # nothing beats the target alone
-        ([("suffix lookup", 0.73, 0.6, 0.9)], ALONE, "fastest", ""),
-        ([("suffix lookup", 0.73, 0.6, 1.1)], ALONE, "fastest, not surely", "suffix lookup"),
+        ([("suffix lookup", 0.73, 0.6, 0.9)], ALONE, FASTEST, ""),
+        ([("suffix lookup", 0.73, 0.6, 1.1)], ALONE, UNSURE, near("suffix lookup")),
         # with one new token there is no interval
-        ([("suffix lookup", 0.73, None, None)], ALONE, "fastest, not surely", "too few steps"),
-        ([("a", 1.34, 0.86, 1.99), ("b", 1.33, 0.91, 1.86)], "a", "fastest, not surely", f"{ALONE}, b"),
-        ([("a", 1.34, 1.2, 1.5), ("b", 1.33, 1.1, 1.4), ("c", 0.9, 0.8, 1.1)], "a", "fastest, not surely", "be: b."),
-        ([("a", 1.1, 1.05, 1.2), ("b", 1.5, 1.3, 1.7)], "b", "fastest", ""),
+        ([("suffix lookup", 0.73, None, None)], ALONE, UNSURE, say("columns.few_steps")),
+        ([("a", 1.34, 0.86, 1.99), ("b", 1.33, 0.91, 1.86)], "a", UNSURE, near(ALONE, "b")),
+        ([("a", 1.34, 1.2, 1.5), ("b", 1.33, 1.1, 1.4), ("c", 0.9, 0.8, 1.1)], "a", UNSURE, near("b")),
+        ([("a", 1.1, 1.05, 1.2), ("b", 1.5, 1.3, 1.7)], "b", FASTEST, ""),
     ],
 )
 def test_the_fastest_is_called_so_only_as_far_as_it_is(lanes, first, word, reason):
     html = compared((ALONE, 1.0, None, None), *lanes)
     ((name, said, why),) = marked(html)
     # a finger reads it above the table
-    assert (f"how Fastest, not surely: {first}. {why}</p>" in html) == bool(reason)
-    assert (name, said) == (first, word) and reason in why and bool(reason) == bool(why)
+    assert (f"how {say('columns.unsure', name=first, why=why)}</p>" in html) == bool(reason)
+    assert (name, said, why) == (first, word, reason)
 
 
 def test_nothing_measured_has_no_fastest():
@@ -82,22 +87,22 @@ def test_nothing_measured_has_no_fastest():
 
 def test_a_sweep_calls_the_fastest_by_the_same_rule():
     slow = swept(("a", 1, 0.73, 0.6, 0.9), ("a", 4, 0.5, 0.4, 0.6))
-    assert (
-        marked(slow) == [] and "Fastest: the target alone; of the others a at K = 1, 0.73× [0.60 … 0.90] of it." in slow
-    )
-    near = swept(("a", 1, 1.34, 0.86, 1.99), ("b", 4, 1.33, 0.91, 1.86))
-    ((name, said, why),) = marked(near)
-    assert (name, said) == ("a", "fastest, not surely") and why in near.partition('<div class="sv-compare-scroll')[0]
-    assert why == "By the 95 % intervals as fast may be: the target alone, b at K = 4."
+    best = {"strategy": "a", "k": 1, "gain": "0.73× [0.60 … 0.90]"}
+    assert marked(slow) == [] and say("sweep.fastest", words=say("sweep.fastest_alone", **best)) in slow
+    close = swept(("a", 1, 1.34, 0.86, 1.99), ("b", 4, 1.33, 0.91, 1.86))
+    ((name, said, why),) = marked(close)
+    assert (name, said) == ("a", UNSURE) and why in close.partition('<div class="sv-compare-scroll')[0]
+    assert why == near(say("sweep.alone"), say("sweep.choice", strategy="b", k=4))
     sure = swept(("a", 1, 1.1, 1.05, 1.2), ("a", 4, 1.5, 1.3, 1.7))
-    assert marked(sure) == [("a", "fastest", "")] and "Fastest: a at K = 4, 1.50×" in sure
-    assert "In 0 of 1 choice the" in swept(("a", 1, 1.5, 1.3, 1.7))
+    best = {"strategy": "a", "k": 4, "gain": "1.50× [1.30 … 1.70]"}
+    assert marked(sure) == [("a", FASTEST, "")] and say("sweep.fastest_choice", **best) in sure
+    assert say("sweep.slower", below=0, choices="1 choice", surely=0) in swept(("a", 1, 1.5, 1.3, 1.7))
 
 
 def test_a_speed_up_that_cannot_be_is_marked():
     row = dict.fromkeys([*comparison.COLUMNS, "accepted", "tested", "drafted"]) | {"tokens": 12, "target_passes": 10}
     marked = comparison.cell(row | {"speed_up": 1.5, "block_efficiency": 1.2}, "speed_up")
-    assert "1.50×" in marked and "⚠" in marked and "1.20 tokens a pass allow 1.20× at most" in marked
+    assert "1.50×" in marked and "⚠" in marked and say("findings.doubt_beyond", tau="1.20") in marked
     assert comparison.cell(row | {"speed_up": 1.15, "block_efficiency": 1.2}, "speed_up") == "1.15×"
 
 
@@ -109,7 +114,7 @@ def test_what_cannot_be_is_not_surely_the_fastest():
     ]
     assert marked(comparison.html(pd.DataFrame(rows).convert_dtypes(), {}, ALONE, "how"))[0][:2] == (
         "a",
-        "fastest, not surely",
+        UNSURE,
     )
 
 
@@ -119,7 +124,6 @@ def test_the_cost_of_verifying_is_that_of_passes_over_a_draft():
     alone = run(*[(0, 0)] * 9, verify_s=[0.010] * 9)
     found = table({ALONE: [alone], "look-up": [lane]}, ALONE).set_index("lane")
     assert found.loc["look-up", "verify_ratio"] == pytest.approx(1.6) and pd.isna(found.loc[ALONE, "verify_ratio"])
-    assert "of whatever length" in comparison.COLUMNS["verify_ratio"][1]
 
 
 def test_every_heading_has_its_meaning_on_hover_and_below_the_table():
@@ -140,14 +144,13 @@ def test_every_heading_has_its_meaning_on_hover_and_below_the_table():
 
 
 def test_what_is_explained_is_escaped():
-    assert "&lt;b&gt;" in meanings([("<b>", "a & b")]) and "<b>" not in meanings([("<b>", "a & b")])
+    assert "&lt;b&gt;" in meanings([Column("<b>", "a & b")]) and "<b>" not in meanings([Column("<b>", "a & b")])
 
 
-def test_one_of_anything_is_told_as_one():
+def test_one_of_anything_is_singular():
     one = comparison.strip("greedy", run((0, 0)), ALONE)
-    assert "greedy: 1 token in 1 pass of the target" in one and "<small>1 pass</small>" in one
-    assert "the one tested token was kept" in numbers.study(run((1, 1)))
-    assert "at the one position drafted" in numbers.study(run((1, 0)))
+    label = say("studies.strip", name="greedy", tokens="1 token", passes="1 pass", fates="1 bonus")
+    assert f'aria-label="{label}"' in one and "<small>1 pass</small>" in one
 
 
 def test_no_heading_of_the_numbers_stands_without_a_word():

@@ -14,7 +14,8 @@ from specviz.metrics.counterfactual import counterfactual
 from specviz.metrics.lossless import OTHERS, Reading, chance
 from specviz.metrics.pace import pace
 from specviz.traces.trace import Trace
-from specviz.views import comparison, every_k, lineup, lossless, numbers, sweep, theory, timeline, wire
+from specviz.views import comparison, every_k, lossless, numbers, strategy_table, sweep, theory, timeline, wire
+from specviz.views.findings import findings
 from specviz.views.markup import Html, html, joined, tag
 from tests.evil import MARKUP, evil_trace, faults
 
@@ -74,7 +75,7 @@ def pieces(trace):
     return {
         "numbers": numbers.study(trace),
         "timeline": timeline.study(trace),
-        "findings": theory.findings(known),
+        "findings": findings(known),
         "explained": theory.explained(known),
         "told": theory.told(curve, MARKUP),
         "warned": theory.warned(MARKUP),
@@ -86,7 +87,9 @@ def pieces(trace):
         "lossless": lossless.html([panel], [MARKUP, OTHERS], MARKUP, MARKUP, 100),
         "no panel": lossless.html([lossless.Panel(MARKUP, "wrong", note=MARKUP)], [], MARKUP, "runs", 1),
         "words": lossless.words(MARKUP),
-        "lineup": lineup.svg([{"lane": MARKUP, "k": 1, "median_speed_up": 1.0, "worst_speed_up": 0.5}], MARKUP),
+        "strategy_table": strategy_table.svg(
+            [{"lane": MARKUP, "k": 1, "median_speed_up": 1.0, "worst_speed_up": 0.5}], MARKUP
+        ),
         "figures": json.dumps([picture["figure"] for picture in sweep.pictures(swept)]),
     }
 
@@ -99,10 +102,11 @@ def test_every_text_of_the_trace_is_markup_that_wants_to_run(trace):
 
 def test_no_text_of_a_trace_becomes_markup(trace):
     made = pieces(trace)
-    assert all(isinstance(piece, Html) for name, piece in made.items() if name not in ("figures", "lineup"))
+    assert all(isinstance(piece, Html) for name, piece in made.items() if name not in ("figures", "strategy_table"))
     assert {name: faults(piece) for name, piece in made.items() if faults(piece)} == {}
     # and none was left out: each is shown as it was written
     assert all(
-        "&lt;img src=x" in made[name] for name in ("numbers", "comparison", "exact", "sweep", "lossless", "lineup")
+        "&lt;img src=x" in made[name]
+        for name in ("numbers", "comparison", "exact", "sweep", "lossless", "strategy_table")
     )
     assert "<" not in wire.pack(wire.recording(trace))

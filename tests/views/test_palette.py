@@ -3,6 +3,7 @@
 import pytest
 
 from specviz.core.records import Fate
+from specviz.core.words import speaking
 from specviz.views import palette
 
 SHADES = [(fate, theme, getattr(look, theme)) for fate, look in palette.FATES.items() for theme in ("light", "dark")]
@@ -30,15 +31,16 @@ def test_chart_colours_stand_out_from_both_pages(role):
 
 def test_every_fate_has_a_word_a_mark_and_a_letter_of_its_own():
     assert set(palette.FATES) == set(Fate)
-    for name in ("letter", "word", "mark", "says"):
-        assert len({getattr(look, name) for look in palette.FATES.values()}) == len(Fate)
+    told = palette.plain()["fates"].values()
+    for name in ("letter", "name", "word", "mark", "says"):
+        assert len({look[name] for look in told}) == len(Fate)
     assert "".join(palette.LETTERS.values()) == "arusb"
 
 
 def test_fates_differ_without_colour():
     # underline, strike and mark together; the page adds the + of a bonus in front of its text
     signs = {
-        (look.underline, look.struck, look.mark if look.word == "bonus" else "") for look in palette.FATES.values()
+        (look.underline, look.struck, look.mark if fate is Fate.BONUS else "") for fate, look in palette.FATES.items()
     }
     assert len(signs) == len(Fate)
 
@@ -47,3 +49,12 @@ def test_css_names_every_variable_in_both_themes():
     css = palette.css()
     assert css.count("--sv-accepted-bg:") == 4 and css.count("--sv-draft:") == 4
     assert ".dark .sv-root{" in css and ".dark .sv-comparison{" in css
+
+
+def test_words_follow_the_language_but_names_and_variables_do_not():
+    english, css = palette.plain()["fates"], palette.css()
+    with speaking("de"):
+        german = palette.plain()["fates"]
+        assert palette.css() == css
+    assert all(german[letter]["name"] == english[letter]["name"] for letter in english)
+    assert german["r"]["word"] == "abgelehnt" and english["r"]["word"] == "rejected"

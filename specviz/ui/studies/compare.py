@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 from specviz.sessions.comparing import CHOICES, USUAL, Comparing, Seen, recorded
 from specviz.ui.piece import Piece
 from specviz.ui.studies.context import StudyContext
@@ -29,17 +30,16 @@ SHOW_JS = """() => {
 def add(context: StudyContext) -> None:
     """Put it on the page."""
     comparing = Comparing(context.services.model_cache, context.services.queue)
-    with gr.Accordion("Compare strategies on this prompt", open=False, elem_id="sv-compare") as unfolded:
+    with gr.Accordion(say("studies.compare_title"), open=False, elem_id="sv-compare") as unfolded:
         rivals = gr.CheckboxGroup(
             CHOICES,
             value=list(USUAL),
-            label="strategies",
-            info="Each decodes the prompt with the settings of the controls, taking turns with the target alone: "
-            "same coins, same moment, so the quotients hold.",
+            label=say("studies.strategies"),
+            info=say("studies.compare_info"),
         )
         with gr.Row(elem_classes="sv-study-row"):
-            go = gr.Button("Compare", elem_id="sv-compare-go", scale=0)
-            stop = gr.Button("Stop", elem_id="sv-compare-stop", scale=0)
+            go = gr.Button(say("studies.compare"), elem_id="sv-compare-go", scale=0)
+            stop = gr.Button(say("studies.stop"), elem_id="sv-compare-stop", scale=0)
             says = Piece("", elem_id="sv-compare-says", padding=False)
         compared = Piece("", elem_id="sv-compared", padding=False)
         raced = gr.HTML(

@@ -1,7 +1,7 @@
 """What a study may use: who asks, where the controls stand, the run on screen, and the ways to wire an event.
 
 A study is a function ``add(context)`` that makes its widgets and wires them. Example of a study that looks at the run on
-screen whenever it is opened, whenever that run comes to rest, and when asked::
+screen whenever it is opened, whenever that run pauses or ends, and when asked::
 
     with gr.Accordion("Where the time went", open=False) as unfolded:
         again = gr.Button("Look again")
@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import gradio as gr
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 from specviz.recordings import gallery
 from specviz.sessions.job import Claim
 from specviz.sessions.services import Services
@@ -31,7 +32,6 @@ SHOWN_JS = "(_, ...rest) => [document.querySelector('#sv-view .sv-root')?.datase
 SENT_S = 5.0
 """A frame is sent much sooner, unless its tab is gone."""
 Seen = TypeVar("Seen")
-NOTHING = "There is no run on screen yet; press Play, or choose a recording under Runs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,14 @@ class StudyContext:
         except ValueError:
             asked = {}
         if not isinstance(asked, dict):
-            raise SpecvizError(NOTHING)
+            raise SpecvizError(say("studies.no_run"))
         if asked.get("name"):
             return gallery.read(str(asked["name"]))
         if asked.get("kept"):
             return self.services.files.kept(str(asked["kept"]))
         visitor = self.services.visitors.by_run(str(asked.get("r") or ""))
         if visitor is None or visitor.run is None:
-            raise SpecvizError(NOTHING)
+            raise SpecvizError(say("studies.no_run"))
         # between two steps, so that text and steps belong together
         return self.services.queue.submit(visitor.run.trace).result()
 
@@ -109,13 +109,13 @@ class StudyContext:
         again: gr.Button | None,
         draw: Callable[[Trace], Any],
         outputs: Any,
-        say: Any = None,
+        line: Any = None,
     ) -> None:
         """Call `draw` with the run on screen when the study is unfolded, when a run comes to rest meanwhile, and on
         `again`, if given. `draw` returns values for `outputs` (one, or a list of them); what is wrong is shown as text in the
-        first of `outputs`, or in `say` where that is given."""
+        first of `outputs`, or in `line` where that is given."""
         told = [outputs] if not isinstance(outputs, list) else outputs
-        told = told if say is None else [say, *told]
+        told = told if line is None else [line, *told]
         hidden, name = gr.Textbox(visible=False), f"study {unfolded.elem_id}"
 
         def put(values: list[Any]) -> Any:
@@ -125,11 +125,11 @@ class StudyContext:
             try:
                 found = draw(self.on_screen(shown))
             except SpecvizError as error:
-                # what explained another run must not stand below the sentence that there is none
+                # the explanation of another run must not stay below the sentence that there is none
                 rest = [gr.update(value="") if isinstance(part, gr.HTML) else gr.update() for part in told[1:]]
                 return put([str(error), *rest])
             found = found if isinstance(found, list) else [found]
-            return put(found if say is None else ["", *found])
+            return put(found if line is None else ["", *found])
 
         def open_(shown: str, request: gr.Request) -> Any:
             self.visitor(request).unfolded.add(name)

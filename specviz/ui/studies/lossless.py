@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 from specviz.experiments.distribution_check import STRATEGIES
 from specviz.sessions import lossless_check
 from specviz.sessions.job import Claim
@@ -18,48 +19,42 @@ from specviz.ui.studies.context import SHOWN_JS, StudyContext
 from specviz.views.lossless import words
 
 REPLAY, COUNT = "replay", "count"
-INTRO = (
-    "One place of the run on screen, asked again up to 100,000 times with fresh draws and coins: does what comes out have "
-    "the target's distribution? All that was not recorded there counts as one more symbol, “all others”; summed up like "
-    "that, target and draft are distributions of their own, and a right rule is exactly right for them too. (An entropy "
-    "that a rule asks for is that of these symbols.)"
-)
-WHOLE = (
-    "The same question without a shortcut: the real engine writes three words again and again with a pair of random "
-    "models that knows six, and every text is counted."
-)
-STOPPED = "Stopped; what was counted stays."
-ALREADY = "This is the most telling position of the run already."
 
 
 def add(context: StudyContext) -> None:
     """Put it on the page."""
-    with gr.Accordion("Is the output really unchanged?", open=False, elem_id="sv-lossless") as unfolded:
-        gr.Markdown(INTRO)
+    with gr.Accordion(say("lossless.title"), open=False, elem_id="sv-lossless") as unfolded:
+        gr.Markdown(say("lossless.intro"))
         with gr.Row():
-            step = gr.Slider(1, 2, 1, step=1, label="step", elem_id="sv-lossless-step", buttons=[], min_width=160)
+            step = gr.Slider(
+                1, 2, 1, step=1, label=say("lossless.step"), elem_id="sv-lossless-step", buttons=[], min_width=160
+            )
             place = gr.Slider(
-                1, 2, 1, step=1, label="place in the step", elem_id="sv-lossless-place", buttons=[], min_width=160
+                1, 2, 1, step=1, label=say("lossless.position"), elem_id="sv-lossless-place", buttons=[], min_width=160
             )
             seed = gr.Number(SEED.default, label=SEED.label, info=SEED.help, precision=0, minimum=0, min_width=120)
         names = gr.CheckboxGroup(
             [(_label(name), name) for name in NAMES],
             value=USUAL,
-            label="rules",
-            info="Two are right. The others change the output, on purpose or by a classic mistake, and must be caught.",
+            label=say("lossless.rules"),
+            info=say("lossless.rules_info"),
             elem_id="sv-lossless-rules",
         )
         where = Piece("", elem_id="sv-lossless-where", padding=False)
         with gr.Row(elem_classes="sv-study-row"):
-            go = gr.Button("Replay this place", variant="primary", elem_id="sv-lossless-go", scale=0, min_width=210)
-            halt = gr.Button("Stop", elem_id="sv-lossless-halt", scale=0)
-            again = gr.Button("Find a telling place", elem_id="sv-lossless-find", scale=0, min_width=210)
+            go = gr.Button(say("lossless.replay"), variant="primary", elem_id="sv-lossless-go", scale=0, min_width=210)
+            halt = gr.Button(say("studies.stop"), elem_id="sv-lossless-halt", scale=0)
+            again = gr.Button(say("lossless.find"), elem_id="sv-lossless-find", scale=0, min_width=210)
             says = Piece("", elem_id="sv-lossless-says", padding=False)
         seen = Piece("", elem_id="sv-lossless-seen", padding=False)
-        gr.Markdown(WHOLE)
+        gr.Markdown(say("lossless.intro_whole"))
         with gr.Row():
             strategy = gr.Dropdown(
-                list(STRATEGIES), value=STRATEGIES[0], label="drafted by", elem_id="sv-whole-strategy", min_width=160
+                list(STRATEGIES),
+                value=STRATEGIES[0],
+                label=say("lossless.strategy"),
+                elem_id="sv-whole-strategy",
+                min_width=160,
             )
             runs = gr.Slider(
                 RUNS.low,
@@ -72,8 +67,8 @@ def add(context: StudyContext) -> None:
                 min_width=260,
             )
         with gr.Row(elem_classes="sv-study-row"):
-            check = gr.Button("Check whole runs", elem_id="sv-whole-go", scale=0, min_width=210)
-            end = gr.Button("Stop", elem_id="sv-whole-halt", scale=0)
+            check = gr.Button(say("lossless.check"), elem_id="sv-whole-go", scale=0, min_width=210)
+            end = gr.Button(say("studies.stop"), elem_id="sv-whole-halt", scale=0)
             tells = Piece("", elem_id="sv-whole-says", padding=False)
         found = Piece("", elem_id="sv-whole-seen", padding=False)
 
@@ -89,7 +84,7 @@ def add(context: StudyContext) -> None:
         try:
             trace = context.on_screen(shown)
             if lossless_check.telling(trace) == (number, which):
-                return [ALREADY, *[gr.update()] * 3]
+                return [say("lossless.already"), *[gr.update()] * 3]
             return ["", *find(trace)]
         except SpecvizError as error:
             return [str(error), *[gr.update()] * 3]
@@ -116,7 +111,7 @@ def add(context: StudyContext) -> None:
         )
 
     hidden = gr.Textbox(visible=False)
-    context.looks(unfolded, None, find, [step, place, where], say=says)
+    context.looks(unfolded, None, find, [step, place, where], line=says)
     again.click(find_again, [hidden, step, place], [says, step, place, where], js=SHOWN_JS, **context.quick)
     for slider in (step, place):
         # change, not release: an arrow key moves it too
@@ -130,11 +125,8 @@ def add(context: StudyContext) -> None:
 
 
 def _label(name: str) -> str:
-    return {
-        "lossless": name,
-        "lossy": f"{name} (changes the output)",
-        "wrong": f"{name} (wrong on purpose)",
-    }[lossless_check.kind(name)]
+    kind = lossless_check.kind(name)
+    return name if kind == "lossless" else f"{name} ({say(f'studies.{kind}')})"
 
 
 def _told(work: Callable[[Claim], Iterator[tuple[str, str]]]) -> Callable[[Claim], Iterator[Any]]:
@@ -144,7 +136,7 @@ def _told(work: Callable[[Claim], Iterator[tuple[str, str]]]) -> Callable[[Claim
         try:
             yield from work(claim)
             if not claim.is_current:
-                yield STOPPED, gr.skip()
+                yield say("lossless.stopped"), gr.skip()
         except SpecvizError as error:
             yield str(error), ""
 

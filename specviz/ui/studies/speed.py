@@ -9,8 +9,8 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.costs import VerifyCost, interpolated
-from specviz.core.plural import counted
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 from specviz.metrics.diagnosis import TESTED
 from specviz.metrics.pace import Pace, Point
 from specviz.sessions.job import Claim
@@ -19,7 +19,8 @@ from specviz.traces.trace import Trace
 from specviz.ui.piece import Piece
 from specviz.ui.studies.context import SHOWN_JS, StudyContext
 from specviz.views import page, theory, timeline
-from specviz.views.study import changed
+from specviz.views.elements import changed
+from specviz.views.findings import findings
 from specviz.views.theory import Curve
 
 JOB = "measure costs"
@@ -31,12 +32,12 @@ LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
 
 def add(context: StudyContext) -> None:
     """Put it on the page."""
-    with gr.Accordion("Why this speed?", open=False, elem_id="sv-why") as unfolded:
+    with gr.Accordion(say("speed.title"), open=False, elem_id="sv-why") as unfolded:
         with gr.Row(elem_classes="sv-study-row"):
-            again = gr.Button("Look again", elem_id="sv-why-again", size="sm", scale=0, min_width=90)
-            measure = gr.Button("Measure costs here", elem_id="sv-why-measure", size="sm", scale=0, min_width=90)
-            stop = gr.Button("Stop", elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
-            say = Piece("", elem_id="sv-why-says", padding=False)
+            again = gr.Button(say("studies.look_again"), elem_id="sv-why-again", size="sm", scale=0, min_width=90)
+            measure = gr.Button(say("speed.measure"), elem_id="sv-why-measure", size="sm", scale=0, min_width=90)
+            stop = gr.Button(say("studies.stop"), elem_id="sv-why-stop", size="sm", scale=0, min_width=90)
+            line = Piece("", elem_id="sv-why-says", padding=False)
         found = Piece("", elem_id="sv-why-found", padding=False)
         warned = Piece("", elem_id="sv-why-warned", padding=False)
         curve = gr.HTML(
@@ -50,13 +51,13 @@ def add(context: StudyContext) -> None:
         verdict = Piece("", elem_id="sv-why-verdict", padding=False)
         with gr.Row():
             sliders = _sliders()
-        back = gr.Button("The run's own values", elem_id="sv-why-back", size="sm")
+        back = gr.Button(say("speed.own_values"), elem_id="sv-why-back", size="sm")
         explained = Piece("", elem_id="sv-why-explained", padding=False)
         strip = Piece("", elem_id="sv-why-strip", padding=False)
         with gr.Row():
             first = gr.Number(
                 1,
-                label="first step on the strip",
+                label=say("speed.first_step"),
                 precision=0,
                 minimum=1,
                 elem_id="sv-why-first",
@@ -67,12 +68,12 @@ def add(context: StudyContext) -> None:
     hidden = gr.Textbox(visible=False)
     outputs = [found, warned, curve, verdict, *sliders, explained, strip, first, facts]
     why = WhySpeed(context, len(outputs))
-    context.looks(unfolded, again, why.drawn, outputs, say)
+    context.looks(unfolded, again, why.drawn, outputs, line)
     for slider in sliders:
         slider.change(move, [facts, *sliders], [warned, curve, verdict], trigger_mode="always_last", **context.quick)
     back.click(restore, facts, sliders, **context.quick)
     first.change(why.from_step, [hidden, first], strip, js=SHOWN_JS, trigger_mode="always_last", **context.quick)
-    measure.click(why.costs, [hidden, *context.panel.widgets], [say, *outputs], js=SHOWN_JS, **context.long)
+    measure.click(why.costs, [hidden, *context.panel.widgets], [line, *outputs], js=SHOWN_JS, **context.long)
     context.stops(stop, JOB)
 
 
@@ -84,19 +85,15 @@ def _sliders() -> list[gr.Slider]:
             value,
             step=step,
             label=label,
-            info=info,
+            info=say(f"speed.{name}_info"),
             elem_id=f"sv-why-{name}",
             min_width=200,
             buttons=[],
         )
-        for (high, step), value, (name, label, info) in zip(
+        for (high, step), value, (name, label) in zip(
             LIMITS,
             EXAMPLE,
-            (
-                ("alpha", "α", "chance that a tested token is accepted"),
-                ("c", "c", "a draft pass ÷ a target pass"),
-                ("slope", "one more place", "what it adds to v: v(K) = 1 + this · K"),
-            ),
+            (("alpha", "α"), ("c", "c"), ("slope", say("speed.slope"))),
             strict=True,
         )
     ]
@@ -115,7 +112,7 @@ class WhySpeed:
         own = Own.of(known)
         shown = own.curve(own.sliders)
         return [
-            theory.findings(known, changed(trace)),
+            findings(known, changed(trace)),
             own.warning(shown),
             theory.picture(shown),
             own.told(shown),
@@ -150,7 +147,7 @@ class WhySpeed:
                 except StopIteration as end:
                     done: bool = end.value
                     break
-            yield ["Measured.", *self.drawn(trace, here=True)] if done else ["Stopped; nothing was changed.", *same]
+            yield [say("speed.measured"), *self.drawn(trace, here=True)] if done else [say("speed.stopped"), *same]
         except SpecvizError as error:
             yield [str(error), *same]
 
@@ -215,22 +212,21 @@ class Own:
         return Curve(at[0], at[1], _line(at[2]), short, None, points)
 
     def warning(self, shown: Curve) -> str:
-        """For above the curve: that its values are nobody's, or to be taken with care; nothing where they are not."""
+        """For above the curve: that its values are an example, or rest on few tests; nothing otherwise."""
         if sentence := self._doubt(shown):
             return theory.warned(sentence)
         return ""
 
     def told(self, shown: Curve) -> str:
         """The verdict, and whose values these are where no `warning` says it."""
-        whose = "The run's own values." if shown.reach is not None else "Values of the sliders."
+        whose = say("speed.whose_run" if shown.reach is not None else "speed.whose_sliders")
         return theory.told(shown, whose, example=bool(self._doubt(shown)))
 
     def _doubt(self, shown: Curve) -> str:
         if not self.known or "exact" not in self.known:
-            return "An example, not this run, whose own values are not all measured."
+            return say("speed.example")
         if shown.reach is not None and self.known["tested"] < TESTED:
-            tested = counted(self.known["tested"], "token was", "tokens were")
-            return f"The run's own values, but only {tested} tested, too few to go by."
+            return say("speed.few_tested", n=self.known["tested"], least=TESTED)
         return ""
 
     def packed(self) -> str:

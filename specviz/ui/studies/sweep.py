@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.prompts import PRESETS
+from specviz.core.words import say
 from specviz.sessions.comparing import CHOICES
 from specviz.sessions.sweeping import OWN, Choice, Sweeping
 from specviz.ui.piece import Piece
@@ -24,34 +25,32 @@ FIRST = Choice(strategies=["greedy", "prompt lookup"], ks=[1, 2, 4, 8], temperat
 def add(context: StudyContext) -> None:
     """Put it on the page."""
     sweeping = Sweeping(context.services.model_cache, context.services.queue)
-    with gr.Accordion("Sweep strategies and K", open=False, elem_id="sv-sweep") as unfolded:
+    with gr.Accordion(say("sweep.title"), open=False, elem_id="sv-sweep") as unfolded:
         strategies = gr.CheckboxGroup(
             CHOICES,
             value=list(FIRST.strategies),
-            label="strategies",
-            info="Each choice is measured in turns with the target alone; all other settings are those of the controls.",
+            label=say("studies.strategies"),
+            info=say("sweep.strategies_info"),
         )
         with gr.Row():
-            ks = gr.CheckboxGroup(
-                [(str(k), k) for k in KS], value=list(FIRST.ks), label="K", info="Tokens drafted per step."
-            )
+            ks = gr.CheckboxGroup([(str(k), k) for k in KS], value=list(FIRST.ks), label="K", info=say("sweep.k_info"))
             temperatures = gr.CheckboxGroup(
                 [(f"{t:g}", t) for t in TEMPERATURES],
                 value=list(FIRST.temperatures),
-                label="temperature",
-                info="At 0 outputs are compared token by token.",
+                label=say("studies.setting_temperature"),
+                info=say("sweep.temperature_info"),
             )
         prompts = gr.CheckboxGroup(
             [OWN, *PRESETS],
             value=list(FIRST.prompts),
-            label="prompts",
-            info="Rows pool them; with more, intervals tell more.",
+            label=say("sweep.prompts"),
+            info=say("sweep.prompts_info"),
         )
-        tokens = gr.Slider(8, 256, value=FIRST.tokens, step=8, label="tokens of each output", elem_id="sv-sweep-tokens")
+        tokens = gr.Slider(8, 256, value=FIRST.tokens, step=8, label=say("sweep.tokens"), elem_id="sv-sweep-tokens")
         with gr.Row(elem_classes="sv-study-row"):
-            go = gr.Button("Sweep", elem_id="sv-sweep-go", scale=0)
-            stop = gr.Button("Stop", elem_id="sv-sweep-stop", scale=0)
-            forget = gr.Button("Forget results", elem_id="sv-sweep-forget", scale=0)
+            go = gr.Button(say("sweep.go"), elem_id="sv-sweep-go", scale=0)
+            stop = gr.Button(say("studies.stop"), elem_id="sv-sweep-stop", scale=0)
+            forget = gr.Button(say("sweep.forget"), elem_id="sv-sweep-forget", scale=0)
             plan = Piece("", elem_id="sv-sweep-plan", padding=False)
         progress = Piece("", elem_id="sv-sweep-progress", padding=False)
         pictures = gr.HTML(

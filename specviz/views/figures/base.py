@@ -1,4 +1,4 @@
-"""What all charts of the live view share: one look, one way to say which column feeds a trace.
+"""What all charts of the live view share: one look, one way to say which column feeds a trace, and their texts.
 
 Colours are the palette's by role or fate; the browser puts in those of the theme that is on.
 """
@@ -10,6 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from specviz.core.records import Fate
+from specviz.core.words import say
 from specviz.views.palette import FATES, ROLES
 
 
@@ -26,12 +27,18 @@ def feed(
     return meta if text is None else meta | {"text": text}
 
 
+def hover(key: str, custom: tuple[str, ...] = (), **formats: str) -> str:
+    """A note for plotly: "figures.`key`" whose fields are columns of `custom`, or x and y. `formats`: by field."""
+    sources = {name: f"customdata[{at}]" for at, name in enumerate(custom)} | {"x": "x", "y": "y"}
+    fields = {
+        name: f"%{{{source}{':' + formats[name] if name in formats else ''}}}" for name, source in sources.items()
+    }
+    return say(f"figures.{key}", **fields) + "<extra></extra>"
+
+
 def empty(
-    title: str,
-    x: str,
-    y: str,
-    means: str,
-    says: str,
+    key: str,
+    columns: tuple[str, ...],
     y_range: tuple[float, float] | None = None,
     over: str = "steps",
     changes: bool = True,
@@ -39,11 +46,13 @@ def empty(
 ) -> go.Figure:
     """Axes with units and nothing else.
 
-    `means`: what is shown, in a sentence or two for whoever asks the title. `says`: the chart in words for those who
-    cannot see it, with {columns} of the last row. Without `y_range` the axis starts at 0 and grows in round numbers.
-    `changes`: mark where K, strategy, rule or temperature changed. `needs`: a column without which the chart is not there
-    at all. An x axis of steps can be switched to output tokens.
+    `key`: a name of the section "figures", which has its title, axes ("…_x", "…_y"), what it shows ("…_about") and the
+    chart in words for those who cannot see it ("…_says", with `columns` of the last row). Without `y_range` the axis starts
+    at 0 and grows in round numbers. `changes`: mark where K, strategy, rule or temperature changed. `needs`: a column
+    without which the chart is not there at all. An x axis of steps can be switched to output tokens.
     """
+    title, x, y, means = (say(f"figures.{key}{part}") for part in ("", "_x", "_y", "_about"))
+    says = say(f"figures.{key}_says", **{name: f"{{{name}}}" for name in columns})
     axis = {"showgrid": True, "zeroline": False, "fixedrange": True, "automargin": True, "showline": False}
     figure = go.Figure(layout={"template": go.layout.Template()})
     about = {"title": title, "means": means, "says": says, "over": over, "grow": y_range is None, "changes": changes}

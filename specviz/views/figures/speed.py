@@ -4,40 +4,33 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from specviz.views.figures.base import colour, empty, feed
+from specviz.core.words import say
+from specviz.views.figures.base import colour, empty, feed, hover
 
 
 def speed() -> go.Figure:
-    """Drafting, verifying and other time count; loading, reading the prompt and drawing do not."""
-    figure = empty(
-        "Tokens per second",
-        "step",
-        "tokens/s",
-        "Tokens written ÷ seconds of drafting, verifying and what lies between: each step, and all so far. Loading the "
-        "models, reading the prompt and drawing are left out.",
-        "{wrote_run} in {time_run_s} s after step {step}: {rate_run} tokens per second",
-    )
+    """Drafting, verifying and other time count; loading, prefill and drawing do not."""
+    figure = empty("speed", ("wrote_run", "time_run_s", "step", "rate_run"))
+    each, so_far = ("span", "wrote", "total_s"), ("step", "wrote_run", "time_run_s")
     figure.add_scatter(
-        name="each step",
+        name=say("figures.each_step"),
         mode="markers",
         marker={"color": colour("step"), "size": 6, "symbol": "circle-open", "line": {"width": 1.5}},
-        meta=feed("steps", "step", "rate", "step", ("span", "wrote", "total_s")),
-        hovertemplate="step %{customdata[0]}: %{y:.1f} tokens/s = %{customdata[1]} in %{customdata[2]:.3f} s"
-        "<extra></extra>",
+        meta=feed("steps", "step", "rate", "step", each),
+        hovertemplate=hover("speed_step", each, y=".1f", total_s=".3f"),
     )
     figure.add_scatter(
-        name="so far",
+        name=say("figures.so_far"),
         mode="lines",
         line={"color": colour("run"), "width": 2.5},
-        meta=feed("steps", "step", "rate_run", "run", ("step", "wrote_run", "time_run_s")),
-        hovertemplate="after step %{customdata[0]}: %{y:.1f} tokens/s = %{customdata[1]} in %{customdata[2]} s"
-        "<extra></extra>",
+        meta=feed("steps", "step", "rate_run", "run", so_far),
+        hovertemplate=hover("speed_run", so_far, y=".1f"),
     )
     figure.add_scatter(
-        name="target alone",
+        name=say("figures.alone"),
         mode="lines",
         line={"color": colour("alone"), "width": 2, "dash": "dash"},
         meta=feed("steps", "step", "alone_rate", "alone"),
-        hovertemplate="target alone: %{y:.1f} tokens/s<extra></extra>",
+        hovertemplate=hover("alone_rate", y=".1f"),
     )
     return figure

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from specviz.views.figures.base import colour, empty, feed
+from specviz.core.words import say
+from specviz.views.figures.base import colour, empty, feed, hover
 
 
 def speedup() -> go.Figure:
     """Not there before the target alone has been measured: a speed-up is never estimated."""
-    figure = empty(
-        "Speed-up",
-        "step",
-        "× target alone",
-        "Tokens per second of the run so far ÷ those of the target alone on the same prompt, both measured. Below 1 drafting "
-        "costs more than it saves.",
-        "{rate_run} tokens per second after step {step}, {alone_rate} for the target alone: {speedup_run} times",
-        needs="speedup_run",
-    )
+    figure = empty("speedup", ("rate_run", "step", "alone_rate", "speedup_run"), needs="speedup_run")
+    custom = ("step", "rate_run", "alone_rate")
     figure.add_scatter(
-        name="so far",
+        name=say("figures.so_far"),
         mode="lines",
         line={"color": colour("run"), "width": 2.5},
-        meta=feed("steps", "step", "speedup_run", "run", ("step", "rate_run", "alone_rate")),
-        hovertemplate="after step %{customdata[0]}: %{y:.2f}× = %{customdata[1]:.1f} ÷ %{customdata[2]:.1f} tokens/s"
-        "<extra></extra>",
+        meta=feed("steps", "step", "speedup_run", "run", custom),
+        hovertemplate=hover("speedup_hover", custom, y=".2f", rate_run=".1f", alone_rate=".1f"),
     )
     figure.add_scatter(
-        name="target alone: 1",
+        name=say("figures.alone_one"),
         mode="lines",
         line={"color": colour("alone"), "width": 2, "dash": "dash"},
         meta=feed("steps", "step", "one", "alone"),
-        hovertemplate="1: as fast as the target alone<extra></extra>",
+        hovertemplate=hover("speedup_one"),
     )
     return figure

@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from specviz.views.figures.base import colour, empty, feed
+from specviz.core.words import say
+from specviz.views.figures.base import colour, empty, feed, hover
 
 
 def tokens() -> go.Figure:
     """Bars count emitted tokens, the resampled or bonus token included."""
-    figure = empty(
-        "Tokens per target pass",
-        "step",
-        "tokens",
-        "Tokens that each pass of the target wrote, its own one included, and τ, their mean so far. The target alone writes "
-        "one a pass.",
-        "{wrote_run} in {passes_run}, τ {tau_run}",
-    )
+    figure = empty("tokens", ("wrote_run", "passes_run", "tau_run"))
+    each, so_far = ("span", "wrote", "passes"), ("step", "wrote_run", "passes_run")
     figure.add_bar(
-        name="each step",
+        name=say("figures.each_step"),
         marker={"color": colour("other")},
-        meta=feed("steps", "step", "tokens", "other", ("span", "wrote", "passes")),
-        hovertemplate="step %{customdata[0]}: %{customdata[1]} in %{customdata[2]}<extra></extra>",
+        meta=feed("steps", "step", "tokens", "other", each),
+        hovertemplate=hover("tokens_step", each),
     )
     figure.add_scatter(
-        name="τ so far",
+        name=say("figures.tau_so_far"),
         mode="lines",
         line={"color": colour("run"), "width": 2.5},
-        meta=feed("steps", "step", "tau_run", "run", ("step", "wrote_run", "passes_run")),
-        hovertemplate="after step %{customdata[0]}: τ = %{y:.2f}, %{customdata[1]} in %{customdata[2]}<extra></extra>",
+        meta=feed("steps", "step", "tau_run", "run", so_far),
+        hovertemplate=hover("tokens_run", so_far, y=".2f"),
     )
     figure.add_scatter(
-        name="target alone: 1",
+        name=say("figures.alone_one"),
         mode="lines",
         line={"color": colour("alone"), "width": 2, "dash": "dash"},
         meta=feed("steps", "step", "one", "alone"),
-        hovertemplate="the target alone gives 1 token a pass<extra></extra>",
+        hovertemplate=hover("tokens_one"),
     )
     return figure

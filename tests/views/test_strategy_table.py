@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from specviz.core.settings import SpecvizError
-from specviz.views.lineup import svg
+from specviz.views.strategy_table import svg
 
 ROWS = [
     {"lane": "target alone", "k": 0, "median_speed_up": None, "worst_speed_up": None},
