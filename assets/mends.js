@@ -1,10 +1,12 @@
 // What Gradio's own widgets lack for those who work with the keyboard or a screen reader, and style alone cannot give.
 
+import { asIs, hear } from './dom.js';
+
 const MODEL_MENUS = '#sv-pair, #sv-target, #sv-draft';
 const narrow = matchMedia('(max-width: 768px)');
 
 // Calls `act` once Gradio's own widgets are on the page: this view may be drawn before the column of controls is.
-function whenMounted(act) {
+export function whenMounted(act) {
   const parts = ['#sv-side .toggle-button', '#sv-side .block', '#sv-speed input', '#sv-play', 'footer'];
   const there = () => parts.every((part) => document.querySelector(part));
   if (there()) return act();
@@ -13,7 +15,7 @@ function whenMounted(act) {
 }
 
 // Uncovers the page: what is told of loading, and the way back, stand there.
-function closeDrawer() {
+export function closeDrawer() {
   const handle = narrow.matches && document.querySelector('#sv-side.open .toggle-button');
   if (!handle) return;
   handle.click();
@@ -22,7 +24,7 @@ function closeDrawer() {
 
 // The drawer of controls: a name that is also what a phone shows on it, and whether it is open. On a narrow screen it
 // lies over the page, and what lies beneath must not take the focus.
-function mendDrawer() {
+export function mendDrawer(element) {
   const side = document.getElementById('sv-side'), handle = side?.querySelector('.toggle-button');
   if (!handle) return;
   function tell() {
@@ -33,11 +35,10 @@ function mendDrawer() {
   }
   // what lies over the page goes by Escape, unless that closes a menu in it
   function onKey(event) {
-    if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
     const inMenu = event.target.closest?.('[role=combobox][aria-expanded=true]');
     if (event.key === 'Escape' && !inMenu) closeDrawer();
   }
-  document.addEventListener('keydown', onKey, true);
+  hear(element, 'keydown', onKey, true);
   new MutationObserver(tell).observe(side, { attributes: true, attributeFilter: ['class'] });
   narrow.addEventListener('change', tell);
   tell();
@@ -47,10 +48,9 @@ function mendDrawer() {
 // kept from it and the menu closed. Its list goes slowly, and one that scrolls would be a stop of the Tab key itself.
 // The keys that choose from it or close it leave the focus nowhere: it is given back, unheard by the menu, which opens
 // when it hears of focus.
-function mendMenus() {
+export function mendMenus(element) {
   let unheard = false;
   function onFocus(event) {
-    if (!element.isConnected) return document.removeEventListener('focus', onFocus, true);
     if (unheard) event.stopImmediatePropagation();
   }
   function giveBack(menu) {
@@ -66,7 +66,6 @@ function mendMenus() {
     if (opened || chosen?.getAttribute('aria-label') === menu.value) menu.setSelectionRange(0, menu.value.length, 'backward');
   }
   function onKey(event) {
-    if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
     const menu = event.target.closest?.('[role=combobox]');
     if (!menu) return;
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
@@ -78,13 +77,13 @@ function mendMenus() {
     for (const list of document.querySelectorAll('.options, .option-list')) list.tabIndex = -1;
     menu.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
   }
-  document.addEventListener('focus', onFocus, true);
-  document.addEventListener('keydown', onKey, true);
+  hear(element, 'focus', onFocus, true);
+  hear(element, 'keydown', onKey, true);
 }
 
 // A list opens scrolled to a place it measured before it had its width, and upwards where there is room below: over the
 // prompt, mostly. Here it opens downwards where that is enough, with the chosen entry in sight.
-function mendLists() {
+export function mendLists() {
   const side = document.getElementById('sv-side'), LEAST = 240, MOST = 320;
   if (!side) return;
   new MutationObserver((changes) => {
@@ -105,7 +104,7 @@ function mendLists() {
 }
 
 // What is typed is the visitor's own, and names of models are names: a browser's translator leaves both alone.
-function mendTranslation() {
+export function mendTranslation() {
   const boxes = ['#sv-prompt textarea', '#sv-stop textarea', ...MODEL_MENUS.split(', ').map((menu) => menu + ' input')];
   const side = document.getElementById('sv-side'), find = () => { for (const box of document.querySelectorAll(boxes)) asIs(box); };
   find();
@@ -114,7 +113,7 @@ function mendTranslation() {
 }
 
 // A control's note stands beside it, wherever its column is scrolled to; it goes by Escape, until focus or pointer come to that control again. A menu's list goes first.
-function mendNotes() {
+export function mendNotes(element) {
   const side = document.getElementById('sv-side'), sent = 'data-sent-away';
   if (!side) return;
   function place() {
@@ -132,8 +131,7 @@ function mendNotes() {
     knob?.toggleAttribute('data-noted');
   });
   for (const kind of ['pointerover', 'focusin', 'scroll']) side.addEventListener(kind, place, { capture: true, passive: true });
-  document.addEventListener('keydown', function onKey(event) {
-    if (!element.isConnected) return document.removeEventListener('keydown', onKey, true);
+  hear(element, 'keydown', (event) => {
     if (event.key !== 'Escape' || event.target.closest?.('[role=combobox][aria-expanded=true]')) return;
     for (const knob of side.querySelectorAll('.sv-knob:is(:hover, :focus-within)')) knob.setAttribute(sent, '');
   }, true);
@@ -146,7 +144,7 @@ function mendNotes() {
 }
 
 // Headings that fold: whether they are open is told by their looks alone, and the arrow would be read out.
-function mendHeadings() {
+export function mendHeadings() {
   function tell(heading) {
     const open = String(heading.classList.contains('open'));
     if (heading.getAttribute('aria-expanded') !== open) heading.setAttribute('aria-expanded', open);
@@ -167,7 +165,7 @@ function mendHeadings() {
 
 // Gradio's note of a lost connection lies over the state, which tells the same in the page's own words, and over the
 // handle of the drawer: that note alone is taken away, and `lost` hears of it.
-function mendLostNote(lost) {
+export function mendLostNote(lost) {
   const room = document.querySelector('.toast-wrap'), heard = new WeakSet();
   if (!room) return;
   const isLost = (node) => node.textContent.includes('Connection to the server was lost');

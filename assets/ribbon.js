@@ -3,9 +3,12 @@
 // so a step costs the same at step 20 and 2000, and select all and find in page reach every word. Stepping back hides whole chunks and, in one of them, single
 // steps. Knows nothing of cards, charts or servers; chips come from chips.js.
 
+import { chipTip, chipsOf, groupOf, pieceOf, promptGroup, splitGroup, stepGroup } from './chips.js';
+import { asIs, el, some } from './dom.js';
+
 const CHUNK = 120;
 
-function makeRibbon(host, store, onPick) {
+export function makeRibbon(host, store, onPick) {
   const box = asIs(el('div', 'sv-ribbon'));
   box.setAttribute('role', 'log');
   box.setAttribute('aria-live', 'off');
@@ -20,6 +23,7 @@ function makeRibbon(host, store, onPick) {
   // prompt: holds some of the prompt, which is never hidden}
   let chunks, drawn, drawnHead, lastShown = 0, pinned, lastAt = 0, lastTop = 0;
   const byNode = new WeakMap();
+  const unfolded = () => box.classList.contains('sv-unfolded');
   const eye = 'IntersectionObserver' in window ? new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const chunk = byNode.get(target);
@@ -39,7 +43,7 @@ function makeRibbon(host, store, onPick) {
 
   function bring(chunk) {
     if (!chunk?.away) return;
-    chunk.node.replaceChildren(...chunk.away.map((piece) => groupOf(piece, store)));
+    chunk.node.replaceChildren(...chunk.away.map((piece) => groupOf(piece, store, unfolded())));
     chunk.away = null;
     chunk.node.classList.remove('sv-far');
     chunk.node.style.height = '';
@@ -181,7 +185,7 @@ function makeRibbon(host, store, onPick) {
     empty.remove();
     const prompt = store.head.prompt || [];
     for (let at = 0; at < prompt.length; at += CHUNK) {
-      const group = promptGroup(store.head, at, CHUNK);
+      const group = promptGroup(store.head, at, CHUNK, unfolded());
       put(room(0), group, group.childNodes.length);
     }
   }

@@ -1,14 +1,12 @@
 // What a finger does to a slider that was meant for the page.
 
+import { hear } from './dom.js';
+
 // A swipe that begins on a slider sets it before it turns out to scroll. Then the browser cancels the pointer, and the
 // slider goes back to where it stood; whoever listens to it hears of that as of any other move.
-function mendSwipes() {
+export function mendSwipes(element) {
   let held = null;
   function onDown(event) {
-    if (!element.isConnected) {
-      document.removeEventListener('pointerdown', onDown, true);
-      return document.removeEventListener('pointercancel', onCancel, true);
-    }
     const slider = event.isPrimary && event.target.closest?.('input[type=range]');
     held = slider && event.pointerType === 'touch' ? { slider, value: slider.value, id: event.pointerId } : null;
   }
@@ -20,6 +18,6 @@ function mendSwipes() {
     was.slider.value = was.value;
     for (const type of ['input', 'change']) was.slider.dispatchEvent(new Event(type, { bubbles: true }));
   }
-  document.addEventListener('pointerdown', onDown, true);
-  document.addEventListener('pointercancel', onCancel, true);
+  hear(element, 'pointerdown', onDown, true);
+  hear(element, 'pointercancel', onCancel, true);
 }

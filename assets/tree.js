@@ -2,20 +2,26 @@
 // probability; colour, mark and line are the fate; the branch that was kept is thick. Choosing a node shows its place.
 // One tab stop: arrows go along the branches. Where nodes stand comes from shape.js.
 
+import { add, el, plural, prob, setText, some, svg } from './dom.js';
+import { childrenOf, depths, isTree, parentOf, pathEnd, treeRows } from './shape.js';
+import { makeSides } from './sides.js';
+import { DRAFTER, FATE, Q, SHOWN } from './wire.js';
+import { fateWord, look } from './words.js';
+
 // Letters of a label, and those that its mark takes: marks may come from a wider font.
 const LABEL = 12, MARK = 2.6;
 
 // Width of a text in letters; ideographs are two wide.
-const letters = (text) => [...text].reduce((n, c) => n + (c >= '\u1100' ? 2 : 1), 0);
+export const letters = (text) => [...text].reduce((n, c) => n + (c >= '\u1100' ? 2 : 1), 0);
 
-function clip(text, room = LABEL) {
+export function clip(text, room = LABEL) {
   if (letters(text) <= room) return text;
   const kept = [...text];
   while (letters(kept.join('')) > room - 1) kept.pop();
   return kept.join('') + '…';
 }
 
-function makeTree(host, onChoose, tipOf) {
+export function makeTree(host, onChoose, tipOf) {
   const box = el('div', 'sv-tree'), scroll = el('div', 'sv-tree-scroll'), note = el('div', 'sv-muted');
   const sides = makeSides(scroll, 'places');
   add(host, add(box, sides.bar, scroll, note));

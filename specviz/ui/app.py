@@ -27,7 +27,7 @@ from specviz.sessions.outlook import MATTERS
 from specviz.sessions.shelf import Key, Shelf
 from specviz.sessions.turns import Turns
 from specviz.sessions.visitors import MAX_VISITORS, Visitor, Visitors
-from specviz.ui import controls, links
+from specviz.ui import controls, links, scripts
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel, hint, note, take
 from specviz.ui.studies import STUDIES, Desk
@@ -83,7 +83,10 @@ def launch_options() -> dict[str, Any]:
         # all that may be under way at once: the page's runs, calls that run or wait, and some that are being turned away
         "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)]},
+        "app_kwargs": {
+            "middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)],
+            "routes": scripts.routes(),
+        },
     }
 
 
