@@ -72,7 +72,8 @@ export function makeCard(host, store, reach, ask, busy) {
   function fit(count) {
     room ||= { wide: scroll.clientWidth, size: parseFloat(getComputedStyle(scroll).fontSize) || 13 };
     const { wide, size } = room, before = NAMES * size, after = (wide < 400 ? SHORT : RESULT) * size, free = wide - before - after;
-    const most = Math.max(1, Math.floor(free / ((wide < 400 ? CLOSE : NARROW) * size))), column = Math.min(WIDE * size, free / Math.min(most, count || 1));
+    const most = Math.max(1, Math.floor(free / ((wide < 400 ? CLOSE : NARROW) * size)));
+    const column = Math.min(WIDE * size, free / Math.min(most, count || 1));
     scroll.style.setProperty('--sv-column', column + 'px');
     scroll.style.setProperty('--sv-result', after + 'px');
     const starts = Array.from({ length: count }, (_, i) => before + i * column);
@@ -147,7 +148,8 @@ export function makeCard(host, store, reach, ask, busy) {
     unused = [];
     const frozen = cold(step), point = pointMass(step), depth = depths(tok), forked = isTree(tok);
     const order = forked ? walkOrder(tok) : tok.map((_, j) => j);
-    const lane = (name, explain, known, make, last, cls) => row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
+    const lane = (name, explain, known, make, last, cls) =>
+      row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
     lane(forked ? 'tested' : tok.length ? 'draft' : 'token', (forked ? 'The tokens of the tree that the target tested, in the order of the walk'
       : 'The drafted tokens in the order drafted') + '; after the bar, what the target added.', 'draft',
     (t, j) => (forked ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('place ' + depth[j], 'sv-muted')) : head(t, j)),

@@ -15,12 +15,14 @@ export function changeGroups(store, place, most = 40) {
   for (const { step } of store.changes.filter((c) => c.step <= store.shown).slice(-most)) {
     const at = place(step), last = groups.at(-1);
     if (last && at - last.at < NEAR) Object.assign(last, { step, lines: [...last.lines, step] });
-    else groups.push({ from: step, step, at, lines: [step] });
+    else groups.push({ from: step, step, at, lines: [step], label: '' });
   }
   for (const group of groups) group.label = changeLabel(store.steps[group.from - 2], store.steps[group.step - 1]);
   // what it began with has no change to be named at; K is named by its own first change
   const strategy = store.steps[0]?.st;
-  if (groups.some((g) => store.steps[g.step - 1].st !== strategy)) groups.unshift({ from: 1, step: 1, at: place(1), lines: [], label: strategy });
+  if (groups.some((g) => store.steps[g.step - 1].st !== strategy)) {
+    groups.unshift({ from: 1, step: 1, at: place(1), lines: [], label: strategy });
+  }
   return groups.filter((g) => g.label);
 }
 

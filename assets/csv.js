@@ -4,6 +4,7 @@
 import { countStep, isTree } from './shape.js';
 import { lossy } from './store.js';
 
+/** @type {[string, (step: any, counts: any, figures: any) => any][]} */
 const CSV = [
   ['step', (s) => s.i + 1],
   ['strategy', (s) => s.st],

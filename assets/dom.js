@@ -37,6 +37,15 @@ export function svg(tag, attributes, ...children) {
   return node;
 }
 
+/** @type {(selector: string, within?: ParentNode) => HTMLElement | null} */
+export const find = (selector, within = document) => within.querySelector(selector);
+/**
+ * @param {string} selector
+ * @param {ParentNode} [within]
+ * @returns {HTMLElement[]}
+ */
+export const findAll = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+
 // Hears `name` on the document for as long as `host` is on the page.
 export function hear(host, name, act, options) {
   document.addEventListener(name, function listener(event) {
@@ -128,7 +137,7 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const area = el('textarea'), before = document.activeElement;
+    const area = el('textarea'), before = /** @type {HTMLElement | null} */ (document.activeElement);
     area.value = text;
     area.style.cssText = 'position:fixed;opacity:0';
     document.body.append(area);

@@ -2,7 +2,7 @@
 // what live.js and transport.js call with what changed, and `relay`, for another width or type size.
 // `parts` of the view are made later than this; `parts.live` is the wire.
 
-import { closeDrawer } from './mends.js';
+import { closeDrawer } from './gradio_fixes/drawer.js';
 
 // Milliseconds between two drawings of the step card while a run goes.
 const CARD_MS = 600;

@@ -9,17 +9,6 @@ const AWAY = 'The server cannot be reached. What is on screen still works; this 
 // What came of that. `gone`: it does not answer; `say`: why nothing can be asked of it now, empty where all is well.
 export const makeReach = () => ({ gone: false, say: '' });
 
-// Gradio asks every two seconds for the server that it has lost, and when it is there again loads the page anew, unasked:
-// run, prompt and focus would be gone. So the answer to that one question of its own is heard here, by `answered`, alone.
-function holdReload(answered) {
-  const fetched = window.fetch.bind(window);
-  window.fetch = async (what, how) => {
-    if (!new URL(what.url || what, location.href).pathname.endsWith('/app_id')) return fetched(what, how);
-    if ((await fetched(what, how)).ok) answered();
-    throw new TypeError('Whoever looks at the page loads it again, not Gradio.');
-  };
-}
-
 // Keeps `reach` up to date while `root` is on the page.
 export function makePulse(root, live, store, view, reach) {
   // `deaf`: Gradio has lost the server, and sends nothing any more until the page is loaded again
@@ -68,13 +57,19 @@ export function makePulse(root, live, store, view, reach) {
     timer = setTimeout(poll, broken && !sure ? 0 : settled || gone || deaf ? 5000 : 1000);
   }
 
-  // The stream has broken: if the server does not answer now either, it is gone.
+  // Gradio has lost the server: if the server does not answer now either, it is gone.
   function lost() {
-    if (!deaf) holdReload(() => { if (reach.gone) { there = true; poll(); } });
     deaf = true;
     broken = true;
     poll();
   }
 
-  return { poll, lost };
+  // The server has answered Gradio.
+  function answered() {
+    if (!reach.gone) return;
+    there = true;
+    poll();
+  }
+
+  return { poll, lost, answered };
 }

@@ -95,7 +95,8 @@ export function mount({ element, props, watch }) {
   // What stands behind a lane's figures while the clock goes.
   function beside(lane, now) {
     const place = rank(lane, now), held = lane.held, same = held && alone ? sameSoFar(lane, alone, moment) : 0;
-    const parted = held && some(held.place) && same >= held.place && standing(lane, moment).tokens > held.place && standing(alone, moment).tokens > held.place;
+    const parted = held && some(held.place) && same >= held.place &&
+      standing(lane, moment).tokens > held.place && standing(alone, moment).tokens > held.place;
     return (held ? (parted ? ' · ≠ from token ' + (held.place + 1) : same ? ' · ✓ ' + same + ' the same' : '') : '') + (place ? ' · ' + place : '');
   }
 

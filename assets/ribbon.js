@@ -1,7 +1,7 @@
 // The ribbon: prompt and output as chips, a thin seam between steps, discarded drafts where they were proposed.
 // Appends, never rebuilds while a run goes: chunks of about 120 chips that are plain text while they are far out of sight,
-// so a step costs the same at step 20 and 2000, and select all and find in page reach every word. Stepping back hides whole chunks and, in one of them, single
-// steps. Knows nothing of cards, charts or servers; chips come from chips.js.
+// so a step costs the same at step 20 and 2000, and select all and find in page reach every word. Stepping back hides
+// whole chunks and, in one of them, single steps. Knows nothing of cards, charts or servers; chips come from chips.js.
 
 import { chipTip, chipsOf, groupOf, pieceOf, promptGroup, splitGroup, stepGroup } from './chips.js';
 import { asIs, el, some } from './dom.js';
@@ -28,7 +28,7 @@ export function makeRibbon(host, store, onPick) {
     for (const { target, isIntersecting } of entries) {
       const chunk = byNode.get(target);
       if (isIntersecting) bring(chunk);
-      else if (chunk !== chunks[chunks.length - 1] && target.isConnected && target.offsetHeight) send(chunk);
+      else if (chunk !== chunks[chunks.length - 1] && target.isConnected && chunk.node.offsetHeight) send(chunk);
     }
   }, { root: box, rootMargin: '600px 0px' }) : null;
 
@@ -37,7 +37,7 @@ export function makeRibbon(host, store, onPick) {
     if (chunk.away) return;
     chunk.node.style.height = chunk.node.offsetHeight + 'px';
     chunk.away = [...chunk.node.children].map(pieceOf);
-    chunk.node.textContent = chunk.node.textContent;
+    chunk.node.replaceChildren(chunk.node.textContent);
     chunk.node.classList.add('sv-far');
   }
 

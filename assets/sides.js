@@ -12,6 +12,7 @@ export function makeSides(scroll, noun) {
   // columns in pixels of the content; `before` and `after`: what sticks to the edges and lies over it
   let at = null;
 
+  /** @type {() => [number, number]} */
   const sight = () => [scroll.scrollLeft + at.before, scroll.scrollLeft + scroll.clientWidth - at.after];
   const seen = ([from, to]) => at.starts.map((start, i) => i).filter((i) => at.starts[i] >= from - 2 && at.ends[i] <= to + 2);
 

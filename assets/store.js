@@ -5,7 +5,10 @@
 import { CONFIG } from './config.js';
 import { countStep, isTree } from './shape.js';
 
-const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0, lossy: 0 };
+const NOTHING = {
+  tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0,
+  lossy: 0,
+};
 
 export function makeStore() {
   const store = {

@@ -14,7 +14,8 @@ export function stepTable(store, shown, limit = MAX_ROWS) {
   const table = {
     step: [], span: [], alpha: [], accepted: [], tested: [], drafted: [], alpha_run: [], accepted_run: [],
     tested_run: [], tokens: [], tau_run: [], tokens_run: [], draft_ms: [], verify_ms: [], other_ms: [], total_ms: [],
-    alone_ms: [], one: [], emitted: [], wrote: [], written: [], wrote_run: [], passes: [], passes_run: [], rate: [], total_s: [], rate_run: [], time_run_s: [],
+    alone_ms: [], one: [], emitted: [], wrote: [], written: [], wrote_run: [], passes: [], passes_run: [],
+    rate: [], total_s: [], rate_run: [], time_run_s: [],
     alone_rate: [], speedup_run: [], x_end: [], x_mid: [], x_wide: [],
   };
   const alone = store.baseline && store.baseline.tps > 0 ? 1000 / store.baseline.tps : null;

@@ -15,7 +15,7 @@ const PRESSED = 'button,a,summary,[role=button]';
 
 // Milliseconds between two steps at the speed of the menu; 0 at full speed.
 export function stepPause() {
-  const speed = CONFIG.speeds[document.querySelector('#sv-speed input')?.value];
+  const speed = CONFIG.speeds[/** @type {HTMLInputElement | null} */ (document.querySelector('#sv-speed input'))?.value];
   return speed ? 1000 / speed : 0;
 }
 
@@ -107,6 +107,7 @@ export function makeTransport(host, root, store, live, parts, onMove) {
   }
 
   // --- the page's own buttons
+  /** @returns {any} */
   const find = (id) => {
     const node = document.getElementById(id);
     return node && (node.matches('button') ? node : node.querySelector('button') || node);

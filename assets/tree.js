@@ -71,7 +71,8 @@ export function makeTree(host, onChoose, tipOf) {
     }
     scroll.replaceChildren(picture);
     const columns = wide.map((w, c) => [left[c], left[c] + dot + w * em]).filter((c) => c);
-    sides.set(width > scroll.clientWidth + 6 ? { starts: columns.map((c) => c[0]), ends: columns.map((c) => c[1]), before: 0, after: 0 } : null);
+    const starts = columns.map((c) => c[0]), ends = columns.map((c) => c[1]);
+    sides.set(width > scroll.clientWidth + 6 ? { starts, ends, before: 0, after: 0 } : null);
     setText(note, plural(step.tok.length, 'token') + ' at ' + plural(Math.max(...depth), 'place') +
       '. Size of a dot: the draft model’s own probability.');
     const last = nodes.get(step.ex ? -1 : pathEnd(step.tok));

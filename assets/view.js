@@ -5,13 +5,13 @@ import { makeCard } from './card.js';
 import { makeCharts } from './charts.js';
 import { add, el } from './dom.js';
 import { makeDrawing } from './drawing.js';
+import { fixWidgets, whenMounted } from './gradio_fixes/all.js';
+import { fixLostConnection } from './gradio_fixes/lost_connection.js';
+import { makeUnheard } from './gradio_fixes/unheard.js';
 import { makeHeadline } from './headline.js';
 import { makeLive } from './live.js';
-import {
-  mendDrawer, mendHeadings, mendLists, mendLostNote, mendMenus, mendNotes, mendTranslation, whenMounted,
-} from './mends.js';
-import { mendNumbers } from './numbers.js';
 import { loadPlotly } from './plotting.js';
+import { placeNotes } from './notes.js';
 import { makePrint } from './print.js';
 import { makePulse, makeReach } from './pulse.js';
 import { makeRibbon } from './ribbon.js';
@@ -20,9 +20,8 @@ import { makeSlow } from './slow.js';
 import { makeLegend, makeStatus } from './status.js';
 import { makeStore } from './store.js';
 import { makeTip } from './tip.js';
-import { mendSwipes } from './touch.js';
+import { keepFromTranslation } from './translation.js';
 import { makeTransport } from './transport.js';
-import { makeUnheard } from './unheard.js';
 
 // Milliseconds between the last change of the width and laying the page out anew.
 const RELAY_MS = 250;
@@ -41,7 +40,12 @@ export function mount({ element, props, watch, server, trigger }) {
   new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
   const pulse = makePulse(root, live, store, view, reach);
-  whenMounted(() => mendGradio(element, live, pulse));
+  fixLostConnection(pulse.lost, pulse.answered);
+  whenMounted(() => {
+    fixWidgets(element, live);
+    keepFromTranslation();
+    placeNotes(element);
+  });
   view.fresh();
   watch('value', () => live.receive(props.value));
   if (props.value) live.receive(props.value);
@@ -100,16 +104,4 @@ function watchWidth(root, relay) {
     },
     settled: () => performance.now() - changed > 200,
   };
-}
-
-function mendGradio(element, live, pulse) {
-  mendDrawer(element);
-  mendMenus(element);
-  mendLists();
-  mendTranslation();
-  mendSwipes(element);
-  mendHeadings();
-  mendNotes(element);
-  mendNumbers(element, (words) => live.tell(words), live.untell);
-  mendLostNote(pulse.lost);
 }

@@ -1,10 +1,12 @@
-// What a finger does to a slider that was meant for the page.
+// Defect in Gradio 6.31.0: a swipe that begins on a gr.Slider and turns out to scroll the page leaves the slider moved.
+// Upstream: gradio-app/gradio issue 4096 (closed).
+// Canary: tests/ui/test_gradio_fixes.py::test_a_swipe_that_scrolls_leaves_a_slider_moved
 
-import { hear } from './dom.js';
+import { hear } from '../dom.js';
 
-// A swipe that begins on a slider sets it before it turns out to scroll. Then the browser cancels the pointer, and the
-// slider goes back to where it stood; whoever listens to it hears of that as of any other move.
-export function mendSwipes(element) {
+// The browser cancels the pointer once it scrolls. Then the slider goes back to where it was; whoever listens to it hears
+// of that as of any other move.
+export function fixSwipes(element) {
   let held = null;
   function onDown(event) {
     const slider = event.isPrimary && event.target.closest?.('input[type=range]');

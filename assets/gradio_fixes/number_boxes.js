@@ -1,8 +1,13 @@
+// Defect in Gradio 6.31.0: the number box of a gr.Slider sends each keystroke on as a new value: what is half typed, an empty
+// box as 0, and numbers beyond the range.
+// Upstream: gradio-app/gradio issue 2371 (closed: moved to the nearest end once the box is left).
+// Canary: tests/ui/test_gradio_fixes.py::test_a_number_box_sends_what_is_beyond_its_range
+//
 // Number boxes beside the sliders hand on whole and allowed values only: what is half typed, or no number, or beyond the
 // range is not heard by the page, so that no setting is changed by clearing a box in order to type another number.
 // Left at that, the box goes back to what it was, or to the nearest value that is allowed, and it is said.
 
-import { hear } from './dom.js';
+import { hear } from '../dom.js';
 
 // The nearest allowed value of a box with these ends and step, null where `text` is no number.
 // Example: allowed('99', 0, 32, 1) is 32, and allowed('abc', 0, 32, 1) is null.
@@ -13,7 +18,7 @@ export function allowed(text, low, high, step) {
   return Number(Math.min(high, Math.max(low, near)).toFixed(6));
 }
 
-export function mendNumbers(element, tell, untell) {
+export function fixNumberBoxes(element, tell, untell) {
   const kept = new WeakMap(), said = new WeakMap();
   const boxOf = (event) => (event.target.matches?.('input[type=number]') ? event.target : null);
   const blockOf = (node) => node.closest('.sv-knob, .block');

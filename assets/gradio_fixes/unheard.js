@@ -1,7 +1,11 @@
-// What is pressed while the server is away, or Gradio deaf to the page, says so where it was pressed: the line on top may
-// be out of sight. One helper for all studies; what they show without a server is left alone.
+// Defect in Gradio 6.31.0: once it has lost the server, a button that is pressed does nothing and says nothing.
+// Upstream: gradio-app/gradio pull request 12907 (one message for all errors of a lost connection).
+// Canary: tests/ui/test_gradio_fixes.py::test_a_page_whose_server_comes_back_is_loaded_anew_and_a_press_before_says_nothing
+//
+// What is pressed then says so where it was pressed: the line on top may be out of sight. One helper for all studies; what
+// they show without a server is left alone.
 
-import { el, hear, setText } from './dom.js';
+import { el, hear, setText } from '../dom.js';
 
 // Hears while `element` is on the page. `reach`: whether the server answers (pulse.js).
 export function makeUnheard(element, live, reach) {
