@@ -3,21 +3,9 @@
 ``python app.py --mcp`` also offers its endpoints as tools to MCP clients, at /gradio_api/mcp/.
 """
 
-import logging
-import os
 import sys
-from importlib.util import find_spec
 
-# nothing is sent anywhere: set before gradio is imported, which reads it then
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-
-from specviz.ui.app import build, launch_options
+from specviz.__main__ import main
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    tools = "--mcp" in sys.argv[1:]
-    if tools and find_spec("mcp") is None:
-        sys.exit("specviz: --mcp needs one more package: pip install mcp==1.30.0")
-    # None: off, unless GRADIO_MCP_SERVER says otherwise
-    build().launch(**launch_options(), mcp_server=True if tools else None)
+    sys.exit(main(["app", *sys.argv[1:]]))

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from specviz.traces.trace import Trace
     from specviz.verification import RULES
 
+__version__ = "0.1.0"
+"""Stated here only: the package's metadata and ``specviz --version`` read it."""
+
 _HOME = {
     "LENGTHS": "specviz.drafting",
     "RULES": "specviz.verification",

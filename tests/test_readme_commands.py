@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.request
 from itertools import pairwise
 from pathlib import Path
@@ -47,7 +48,7 @@ SMALL = {
     "python -m pytest": "--collect-only -n 0 tests/core/test_coins.py",
 }
 """Beginning of a command → what is added to it. The longest that fits counts."""
-SERVERS = ("python app.py", "python app.py --mcp")
+SERVERS = ("python app.py", "python app.py --mcp", "python -m specviz app")
 """Commands that do not end by themselves: run until their page answers."""
 BESIDE_OTHERS = {"OMP_NUM_THREADS": "1"}
 """For processes of their own: with a thread for each core they would wait for the tests beside them at every pass."""
@@ -118,6 +119,8 @@ def test_what_is_installed_is_named_in_a_file_that_is_there(command):
     words = shlex.split(command)[2:]
     for option, file in pairwise(words):
         assert option != "-r" or (ROOT / file).is_file()
+    for extra in re.findall(r"\[(.+)\]", words[-1]):
+        assert extra in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     assert words
 
 

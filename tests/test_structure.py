@@ -18,8 +18,8 @@ ORDER = (
 """No folder needs one after it."""
 TORCH_FREE = [
     *("core/settings.py", "core/coins.py", "core/records.py", "core/prompts.py", "core/plural.py", "core/costs.py"),
-    *("traces", "__init__.py", "metrics", "views", "distill/command.py", "distill/recipe.py", "distill/topics.py"),
-    "drafting/length.py",
+    *("traces", "__init__.py", "metrics", "views", "distill/recipe.py", "distill/topics.py"),
+    *("commands", "__main__.py", "drafting/length.py"),
 ]
 SCREEN_FREE = ["core", "traces", "models", "drafting", "verification", "decoding", "distill"]
 STANDARD_ONLY = ["core/settings.py", "core/coins.py", "core/records.py", "traces", "drafting/length.py"]
@@ -73,9 +73,10 @@ def test_only_the_ui_imports_gradio():
 
 
 @pytest.mark.parametrize(
-    "module", ["specviz.traces.trace", "specviz.views.wire", "specviz.views.figures", "specviz.views.page"]
+    "module",
+    ["specviz.traces.trace", "specviz.views.wire", "specviz.views.figures", "specviz.views.page", "specviz.__main__"],
 )
-def test_reading_a_trace_or_drawing_a_view_loads_neither_torch_nor_gradio(module):
+def test_a_trace_a_view_or_the_list_of_commands_loads_neither_torch_nor_gradio(module):
     code = f"import json, sys, {module}; print(json.dumps([m for m in ('torch', 'gradio', 'transformers') if m in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert json.loads(done.stdout) == []
@@ -104,7 +105,9 @@ def test_bundled_files_are_small_and_no_pickles():
 
 
 def test_importing_the_app_launches_nothing():
-    code = "import app, threading; print([t.name for t in threading.enumerate() if t.name == 'load-pair'])"
+    code = (
+        "import app, specviz.ui.app, threading; print([t.name for t in threading.enumerate() if t.name == 'load-pair'])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip().endswith("[]")
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MAX_PROMPT_CHARS = 200_000
 CHUNK = 512
-"""Places of a prompt read at once: between two chunks of a long one others can take a turn."""
+"""Positions of a prompt read at once: between two chunks of a long one others can take a turn."""
 
 
 def start(
@@ -51,7 +51,7 @@ def start(
 
 
 def read(run: Run) -> bool:
-    """Read the next `CHUNK` places of the prompt, timed as prefill; whether there is more of it to read."""
+    """Read the next `CHUNK` positions of the prompt, timed as prefill; whether there is more of it to read."""
     clock = Clock({run.pair.target.device})
     run.read = not run.readers.target.catch_up(run.prompt_ids, CHUNK)
     run.prefill_s += clock.lap()

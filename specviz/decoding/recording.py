@@ -63,7 +63,7 @@ def record(outcome: StepOutcome) -> StepRecord:
     rows = _Rows(outcome)
     tokens = tuple(_drafted(outcome, rows, node) for node in range(len(outcome.draft.token_ids)))
     extra = None if rows.extra is None else _extra(outcome, rows, rows.extra)
-    places = tuple(_place(outcome, rows, node) for node in rows.visited)
+    positions = tuple(_position(outcome, rows, node) for node in rows.visited)
     return StepRecord(
         index=outcome.index,
         start=outcome.start,
@@ -79,7 +79,7 @@ def record(outcome: StepOutcome) -> StepRecord:
         other_s=outcome.times.other_s,
         catch_up_s=outcome.times.catch_up_s,
         record_s=perf_counter() - began,
-        places=places,
+        places=positions,
         asked=outcome.asked,
     )
 
@@ -132,7 +132,7 @@ def _extra(outcome: StepOutcome, rows: _Rows, token_id: int) -> TokenRecord:
     return TokenRecord(
         token_id=token_id,
         text=outcome.show(token_id),
-        fate=Fate.RESAMPLED if outcome.walk.refused else Fate.BONUS,
+        fate=Fate.RESAMPLED if outcome.walk.rejected else Fate.BONUS,
         parent=rows.end,
         target_prob=float(outcome.probs[rows.end + 1, token_id]),
         verifier_prob=float(rows.target[rows.end][token_id].exp()),
@@ -140,7 +140,7 @@ def _extra(outcome: StepOutcome, rows: _Rows, token_id: int) -> TokenRecord:
     )
 
 
-def _place(outcome: StepOutcome, rows: _Rows, node: int) -> PlaceRecord:
+def _position(outcome: StepOutcome, rows: _Rows, node: int) -> PlaceRecord:
     """The position after `node`: its likeliest candidates in both distributions, with overlap and what is not listed."""
     draft = outcome.draft
     children = [n for n, parent in enumerate(draft.parents) if parent == node]

@@ -43,8 +43,8 @@ class Run:
     costs: dict[str, Costs] = field(default_factory=dict)
     """What "cost-aware" chooses by; given at the start or measured when first needed, and never altered after."""
     judge: Rule | None = None
-    """Decides in place of the rule that settings name: a wrong one that is to be caught (`whole_runs`). Records know
-    nothing of it, so such a run is counted and thrown away."""
+    """Decides instead of the rule that settings name: a wrong one that a check must catch (`distribution_check`). Records
+    do not name it, so such a run is counted and thrown away."""
 
     @property
     def ids(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""Ways to propose tokens. To add a strategy: one file and one line here; its menu entry and knobs come along."""
+"""Ways to propose tokens. To add a strategy: one file, its import and one line here (CONTRIBUTING.md has an example)."""
 
 from __future__ import annotations
 
@@ -6,39 +6,37 @@ from typing import TYPE_CHECKING
 
 from specviz.core.settings import NO_DRAFT
 from specviz.drafting.base import Drafter, Readers, Strategy
-from specviz.drafting.beam import BeamSearch
-from specviz.drafting.dynamic_tree import DynamicTree
-from specviz.drafting.early_exit import EarlyExit
-from specviz.drafting.feature import FeatureHeads, FeatureTree
-from specviz.drafting.greedy import Greedy
+from specviz.drafting.beam import BEAM_SEARCH
+from specviz.drafting.chain import GREEDY, NONE, SAMPLING
+from specviz.drafting.dynamic_tree import DYNAMIC_TREE
+from specviz.drafting.early_exit import EARLY_EXIT
+from specviz.drafting.feature import FEATURE_HEAD, FEATURE_TREE
 from specviz.drafting.length import LENGTHS, Length
-from specviz.drafting.low_bit import LowBit
-from specviz.drafting.ngram_table import NgramTableDraft
-from specviz.drafting.none import NoDraft
-from specviz.drafting.prompt_lookup import PromptLookup
-from specviz.drafting.sampling import Sampling
-from specviz.drafting.suffix import SuffixLookup
-from specviz.drafting.tree import SampledTree
+from specviz.drafting.low_bit import low_bit_copy
+from specviz.drafting.ngram_table import NGRAM_TABLE
+from specviz.drafting.prompt_lookup import PROMPT_LOOKUP
+from specviz.drafting.suffix import SUFFIX_LOOKUP
+from specviz.drafting.tree import SAMPLED_TREE
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
     from specviz.models.where import Progress
 
 STRATEGIES: dict[str, Strategy] = {
-    NO_DRAFT: NoDraft(),
-    "greedy": Greedy(),
-    "sampling": Sampling(),
-    "beam search": BeamSearch(),
-    "dynamic tree": DynamicTree(),
-    "sampled tree": SampledTree(),
-    "feature head": FeatureHeads(),
-    "feature tree": FeatureTree(),
-    "prompt lookup": PromptLookup(),
-    "suffix lookup": SuffixLookup(),
-    "n-gram table": NgramTableDraft(),
-    "early exit": EarlyExit(),
-    "8-bit copy": LowBit(8),
-    "4-bit copy": LowBit(4),
+    NO_DRAFT: NONE,
+    "greedy": GREEDY,
+    "sampling": SAMPLING,
+    "beam search": BEAM_SEARCH,
+    "dynamic tree": DYNAMIC_TREE,
+    "sampled tree": SAMPLED_TREE,
+    "feature head": FEATURE_HEAD,
+    "feature tree": FEATURE_TREE,
+    "prompt lookup": PROMPT_LOOKUP,
+    "suffix lookup": SUFFIX_LOOKUP,
+    "n-gram table": NGRAM_TABLE,
+    "early exit": EARLY_EXIT,
+    "8-bit copy": low_bit_copy(8),
+    "4-bit copy": low_bit_copy(4),
 }
 
 

@@ -7,28 +7,16 @@ rounding through torchao 0.18 was slower than the target (1.6 and 2.6 times its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from specviz.drafting.made import MadeDraft
+from specviz.drafting.base import Strategy
+from specviz.drafting.derived_draft import derived_draft
 from specviz.models.lowbit import low_bit, refusal
 
-if TYPE_CHECKING:
-    from specviz.models.pair import LoadedModel, Pair
-    from specviz.models.where import Progress
 
-
-class LowBit(MadeDraft):
-    """A copy of the target in `bits` bits."""
-
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
-        self.name = f"{bits} bits"
-        self.help = f"The target with its weights rounded to {bits} bits drafts for the target itself. Made in seconds."
-
-    def fits(self, pair: Pair) -> str | None:
-        """On a CPU, a model with weight matrices that the kernels can read."""
-        return refusal(pair.target)
-
-    def make(self, target: LoadedModel, progress: Progress | None = None) -> LoadedModel:
-        """The rounded copy."""
-        return low_bit(target, self.bits, progress)
+def low_bit_copy(bits: int) -> Strategy:
+    """Draft with a copy of the target in 8 or 4 `bits`: on a CPU, where the kernels can read its weight matrices."""
+    return derived_draft(
+        f"{bits} bits",
+        f"The target with its weights rounded to {bits} bits drafts for the target itself. Made in seconds.",
+        make=lambda target, progress: low_bit(target, bits, progress),
+        fits=lambda pair: refusal(pair.target),
+    )

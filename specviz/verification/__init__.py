@@ -1,21 +1,24 @@
-"""Rules that decide about drafted tokens, and the walk that applies them. To add a rule: one file and one line here."""
+"""Rules that decide about drafted tokens, and the walk that applies them.
+
+To add a rule: one file, its import and one line here.
+"""
 
 from collections.abc import Iterable
 
 from specviz.core.records import StepRecord
 from specviz.core.settings import RunSettings
 from specviz.verification.base import Rule
-from specviz.verification.lenience import Lenience
-from specviz.verification.matching import TokenMatching
-from specviz.verification.speculative import SpeculativeSampling
-from specviz.verification.typical import TypicalAcceptance
+from specviz.verification.lenience import LENIENT
+from specviz.verification.matching import TOKEN_MATCHING
+from specviz.verification.speculative import SPECULATIVE_SAMPLING
+from specviz.verification.typical import TYPICAL_ACCEPTANCE
 from specviz.verification.walk import Verdict, Walk, any_accept_prob, verify
 
 RULES: dict[str, Rule] = {
-    "speculative sampling": SpeculativeSampling(),
-    "token matching": TokenMatching(),
-    "lenience": Lenience(),
-    "typical acceptance": TypicalAcceptance(),
+    "speculative sampling": SPECULATIVE_SAMPLING,
+    "token matching": TOKEN_MATCHING,
+    "lenience": LENIENT,
+    "typical acceptance": TYPICAL_ACCEPTANCE,
 }
 
 

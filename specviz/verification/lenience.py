@@ -7,13 +7,10 @@ speculative sampling.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from torch import Tensor
 
 from specviz.core.settings import Knob
-from specviz.verification.base import normalised
+from specviz.verification.base import Rule, shortfall
 
 LENIENCE = Knob(
     "lenience l",
@@ -25,27 +22,18 @@ LENIENCE = Knob(
 )
 
 
-class Lenience:
-    """Accept x with probability min(1, target(x) / (l·draft(x))); a refusal is repaired as in speculative sampling."""
+def accept_prob(token: int, target: Tensor, draft: Tensor, lenience: float = LENIENCE.default) -> float:
+    """min(1, target(token) / (l·draft(token))). Both [vocabulary]; draft(token) > 0 as the token came from it."""
+    return min(1.0, float(target[token]) / (lenience * float(draft[token])))
 
-    lossless = False
-    help = (
+
+LENIENT = Rule(
+    lossless=False,
+    help=(
         "Accept with probability min(1, p/(l·q)): more than is right, so that the output is no longer the target's. "
         "At temperature 0 the target is certain, and it decides as the exact rule."
-    )
-    knobs: Mapping[str, Knob] = MappingProxyType({"lenience": LENIENCE})
-
-    def __init__(self, lenience: float = LENIENCE.default) -> None:
-        self.lenience = lenience
-
-    def tuned(self, options: Mapping[str, float]) -> Lenience:
-        """With l as the knob "lenience" stands."""
-        return Lenience(float(options.get("lenience", self.lenience)))
-
-    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
-        """min(1, target(token) / (l·draft(token))). Both [vocabulary]; draft(token) > 0 as the token came from it."""
-        return min(1.0, float(target[token]) / (self.lenience * float(draft[token])))
-
-    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
-        """What the draft has too little of, normalised: norm(max(0, target − draft))."""
-        return normalised((target - draft).clamp_min(0), otherwise=target)
+    ),
+    knobs={"lenience": LENIENCE},
+    accept_prob=accept_prob,
+    residual=shortfall,
+)

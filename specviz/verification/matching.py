@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from specviz.verification.base import Untuned, normalised
+from specviz.verification.base import Rule, normalised
 
 
-class TokenMatching(Untuned):
-    """Accept x with probability target(x); after a refusal draw from the target without x."""
+def accept_prob(token: int, target: Tensor, draft: Tensor) -> float:
+    """target(token). `target` [vocabulary]; `draft` is not used."""
+    return float(target[token])
 
-    lossless = True
-    help = "Accept as often as the target itself would draw this very token. Exact too, but accepts less."
 
-    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
-        """target(token). `target` [vocabulary]; `draft` is not used."""
-        return float(target[token])
+def residual(token: int, target: Tensor, draft: Tensor) -> Tensor:
+    """The target without this token, normalised."""
+    rest = target.clone()
+    rest[token] = 0
+    return normalised(rest, otherwise=target)
 
-    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
-        """The target without this token, normalised."""
-        rest = target.clone()
-        rest[token] = 0
-        return normalised(rest, otherwise=target)
+
+TOKEN_MATCHING = Rule(
+    lossless=True,
+    help="Accept as often as the target itself would draw this very token. Exact too, but accepts less.",
+    accept_prob=accept_prob,
+    residual=residual,
+)

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from specviz.verification.base import Untuned, normalised
+from specviz.verification.base import Rule, shortfall
 
 
-class SpeculativeSampling(Untuned):
-    """Accept x with probability min(1, target(x) / draft(x)); after a refusal draw from norm(max(0, target − draft))."""
+def accept_prob(token: int, target: Tensor, draft: Tensor) -> float:
+    """min(1, target(token) / draft(token)). Both [vocabulary]; draft(token) > 0 as the token was drawn from it."""
+    return min(1.0, float(target[token]) / float(draft[token]))
 
-    lossless = True
-    help = "Accept with probability min(1, p/q); after a rejection draw from what the draft left over."
 
-    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
-        """min(1, target(token) / draft(token)). Both [vocabulary]; draft(token) > 0 as the token was drawn from it."""
-        return min(1.0, float(target[token]) / float(draft[token]))
-
-    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
-        """What is left of the target after refusing a draw of `draft`, normalised (its mass is 1 − overlap)."""
-        return normalised((target - draft).clamp_min(0), otherwise=target)
+SPECULATIVE_SAMPLING = Rule(
+    lossless=True,
+    help="Accept with probability min(1, p/q); after a rejection draw from the residual, norm(max(0, p − q)).",
+    accept_prob=accept_prob,
+    residual=shortfall,
+)

@@ -8,13 +8,12 @@ distribution is not asked for. Medusa's ε = 0.09, δ = 0.3.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
 from specviz.core.settings import Knob
+from specviz.verification.base import Rule, whole_target
 
 EPSILON = Knob(
     "threshold ε",
@@ -34,29 +33,21 @@ DELTA = Knob(
 )
 
 
-class TypicalAcceptance:
-    """Accept x if target(x) > min(ε, δ·exp(−H(target))); after a refusal draw from the target as it is."""
+def accept_prob(
+    token: int, target: Tensor, draft: Tensor, epsilon: float = EPSILON.default, delta: float = DELTA.default
+) -> float:
+    """1 or 0. `target` [vocabulary], whole; `draft` is not used."""
+    entropy = float(torch.special.entr(target.double()).sum())
+    return float(float(target[token]) > min(epsilon, delta * math.exp(-entropy)))
 
-    lossless = False
-    help = (
+
+TYPICAL_ACCEPTANCE = Rule(
+    lossless=False,
+    help=(
         "Keep a token if p > min(ε, δ·exp(−entropy of p)), whatever the coins say: the output is no longer the "
         "target's. At temperature 0 the target is certain, and it decides as the exact rule."
-    )
-    knobs: Mapping[str, Knob] = MappingProxyType({"epsilon": EPSILON, "delta": DELTA})
-
-    def __init__(self, epsilon: float = EPSILON.default, delta: float = DELTA.default) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-
-    def tuned(self, options: Mapping[str, float]) -> TypicalAcceptance:
-        """With ε and δ as the knobs "epsilon" and "delta" stand."""
-        return TypicalAcceptance(float(options.get("epsilon", self.epsilon)), float(options.get("delta", self.delta)))
-
-    def accept_prob(self, token: int, target: Tensor, draft: Tensor) -> float:
-        """1 or 0. `target` [vocabulary], whole; `draft` is not used."""
-        entropy = float(torch.special.entr(target.double()).sum())
-        return float(float(target[token]) > min(self.epsilon, self.delta * math.exp(-entropy)))
-
-    def residual(self, token: int, target: Tensor, draft: Tensor) -> Tensor:
-        """The target, untouched: the next sibling meets the same threshold, the correction is an ordinary draw."""
-        return target
+    ),
+    knobs={"epsilon": EPSILON, "delta": DELTA},
+    accept_prob=accept_prob,
+    residual=whole_target,  # the next sibling meets the same threshold, the correction is an ordinary draw
+)

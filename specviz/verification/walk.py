@@ -1,7 +1,7 @@
 """Walk along a draft and decide what is kept.
 
 Knows nothing of models, text or time. A draft is a tree; a chain is a tree with one child at each node, and the same
-walk verifies both. Example, chain of 3, second token refused: verdicts for tokens 0 and 1, path (0,), one correction.
+walk verifies both. Example, chain of 3, second token rejected: verdicts for tokens 0 and 1, path (0,), one correction.
 
 At a node, each child in order is accepted with the rule's `accept_prob`, else what is left of the target becomes the
 rule's `residual`. No child left: the correction is drawn from the rest. At a leaf: the bonus is drawn from the target.
@@ -39,26 +39,26 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class Walk:
     """Outcome of a walk. `path`: accepted tokens, root first. `extra`: the target's own token, None after an end
-    token was accepted. `refused`: the walk ended in a refusal, so `extra` is a correction, not a bonus."""
+    token was accepted. `rejected`: the walk ended in a rejection, so `extra` is a correction, not a bonus."""
 
     verdicts: dict[int, Verdict]
     path: tuple[int, ...]
     extra: int | None
     extra_coin: float | None
-    refused: bool
+    rejected: bool
 
 
 def any_accept_prob(draft: Draft, siblings: Sequence[int], target_probs: Tensor, rule: Rule) -> float:
     """Chance that one of these drafted siblings is accepted when they are tried in order: 1 − Π (1 − accept_prob).
 
-    `target_probs` [vocabulary]: the target's at their place. Example, two point masses: the sum of their probabilities.
+    `target_probs` [vocabulary]: the target's at their position. Example, two point masses: the sum of their probabilities.
     """
-    refused, left = 1.0, target_probs
+    rejected, left = 1.0, target_probs
     for node in siblings:
         token, draft_probs = draft.token_ids[node], draft.probs[node]
-        refused *= 1 - rule.accept_prob(token, left, draft_probs)
+        rejected *= 1 - rule.accept_prob(token, left, draft_probs)
         left = rule.residual(token, left, draft_probs)
-    return 1 - refused
+    return 1 - rejected
 
 
 def verify(
@@ -90,6 +90,6 @@ def verify(
             left = rule.residual(token, left, draft_probs)
         else:
             coin = coins(position, "emit", 0)
-            return Walk(verdicts, tuple(path), draw(left, coin), coin, refused=here in children)
+            return Walk(verdicts, tuple(path), draw(left, coin), coin, rejected=here in children)
         if draft.token_ids[here] in end_ids:
-            return Walk(verdicts, tuple(path), None, None, refused=False)
+            return Walk(verdicts, tuple(path), None, None, rejected=False)

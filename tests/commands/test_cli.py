@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from specviz.__main__ import main
-from specviz.commands import bench
-from specviz.commands.bench import ASSISTED, FIELDS, SCHEMA
 from specviz.core.output_files import check_file
 from specviz.core.prompts import PRESETS
 from specviz.core.settings import RunSettings
 from specviz.decoding import engine
+from specviz.experiments import bench
 from specviz.experiments.assisted import NotComparable
+from specviz.experiments.bench import ASSISTED, FIELDS, SCHEMA
 from specviz.models import loading
 from specviz.models.loading import load_pair
 from specviz.models.pair import Pair

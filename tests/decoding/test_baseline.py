@@ -7,7 +7,6 @@ from specviz.core.records import BaselineRecord, Difference
 from specviz.core.settings import RunSettings
 from specviz.decoding import baseline, engine
 from specviz.verification import RULES
-from specviz.verification.matching import TokenMatching
 from tests import tiny
 
 GREEDY = RunSettings(strategy="greedy", k=4, temperature=0, max_new_tokens=30)
@@ -73,10 +72,7 @@ def test_stored_generation_defaults_change_neither_the_run_nor_the_target_alone(
 
 
 def test_a_rule_that_is_not_lossless_gets_no_tick(pair, monkeypatch):
-    class Lossy(TokenMatching):
-        lossless = False
-
-    monkeypatch.setitem(RULES, "lossy", Lossy())
+    monkeypatch.setitem(RULES, "lossy", replace(RULES["token matching"], lossless=False))
     record = baseline.compare(*both(pair("ctx_t", "ctx_d"), replace(GREEDY, rule="lossy")))
     assert record.identical is None and record.difference is None
 

@@ -549,12 +549,12 @@ def test_names_that_do_not_exist_and_strategies_that_do_not_fit(pair):
 
 def test_a_knob_is_checked_against_the_range_of_the_strategy_that_is_chosen(pair, monkeypatch):
     narrow = Knob("width", 1, 1, 2, 1, "", whole=True)
-    monkeypatch.setattr(type(STRATEGIES["greedy"]), "knobs", {"width": narrow})
-    for strategy, refused in (("greedy", 3), ("beam search", 9), ("none", 9)):
+    monkeypatch.setitem(STRATEGIES, "greedy", replace(STRATEGIES["greedy"], knobs={"width": narrow}))
+    for strategy, beyond in (("greedy", 3), ("beam search", 9), ("none", 9)):
         chosen = replace(GREEDY, strategy=strategy)
-        engine.check(pair("ctx_t", "ctx_d"), replace(chosen, options={"width": refused - 1}))
+        engine.check(pair("ctx_t", "ctx_d"), replace(chosen, options={"width": beyond - 1}))
         with pytest.raises(SettingsError, match="width must be"):
-            engine.check(pair("ctx_t", "ctx_d"), replace(chosen, options={"width": refused}))
+            engine.check(pair("ctx_t", "ctx_d"), replace(chosen, options={"width": beyond}))
 
 
 def test_a_bad_setting_in_mid_run_keeps_the_run(pair):

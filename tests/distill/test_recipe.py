@@ -9,7 +9,8 @@ import torch
 
 import specviz
 from specviz.__main__ import main
-from specviz.distill import command, outputs, stages, students, train
+from specviz.commands import distill as command
+from specviz.distill import outputs, stages, students, train
 from specviz.distill.llama import Shape
 from specviz.distill.recipe import Recipe
 from tests import tiny

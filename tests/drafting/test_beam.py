@@ -12,14 +12,13 @@ from specviz.core.settings import RunSettings, SettingsError
 from specviz.decoding import engine
 from specviz.drafting import STRATEGIES
 from specviz.drafting.base import Readers
-from specviz.drafting.beam import BeamDrafter
-from specviz.drafting.growing import Branch
+from specviz.drafting.growing import Branch, continued
 from specviz.drafting.tree import MAX_NODES
 from specviz.models.cached import CachedModel
 from specviz.models.loading import load_model
 from specviz.verification import RULES
 from tests import tiny
-from tests.decoding.test_lossless import FILTERS, p_value
+from tests.chi_squared import FILTERS, p_value
 
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
 PROMPT = [1, 2, 3, 1, 2, 4]
@@ -156,8 +155,8 @@ def test_an_end_token_accepted_inside_a_branch_ends_the_run_there(pair):
 
 def test_a_stop_string_inside_a_branch_leaves_the_rest_untested(pair):
     alone = engine.run(pair("ctx_t"), PROMPT, replace(BEAM, strategy="none"))
-    for place in range(2, 12):
-        stop = " ".join(alone.text.split()[place : place + 2])
+    for position in range(2, 12):
+        stop = " ".join(alone.text.split()[position : position + 2])
         trace = engine.run(pair("ctx_t", "ctx_d"), PROMPT, with_width(3, k=6, stop=(stop,)))
         plain = engine.run(pair("ctx_t"), PROMPT, replace(BEAM, strategy="none", stop=(stop,)))
         assert (trace.text, trace.output_ids) == (plain.text, plain.output_ids)
@@ -213,7 +212,7 @@ def test_k_zero_drafts_nothing(pair):
 
 
 @pytest.mark.parametrize("width", [0, 9, 2.5, "two", True, None])
-def test_an_impossible_width_is_refused(pair, width):
+def test_an_impossible_width_is_invalid(pair, width):
     with pytest.raises(SettingsError, match="beam width must be a whole number from 1 to 8"):
         engine.start(pair("ctx_t", "ctx_d"), PROMPT, with_width(width))
 
@@ -233,5 +232,5 @@ def test_a_model_with_windows_reads_its_branches_one_by_one(tmp_path):
 def test_among_equally_likely_continuations_the_lowest_ids_come_first(size):
     row = torch.full((size,), -20.0)
     row[[7, 900, 1000]] = 1.0
-    found = BeamDrafter(None, ())._continued(Branch(), row, 4, [0], RunSettings())
+    found = continued(Branch(), row, 4, [0], RunSettings(), end_ids=())
     assert [branch.tokens for branch in found] == [(7,), (900,), (1000,), (0,)]

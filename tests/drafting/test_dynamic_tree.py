@@ -15,7 +15,7 @@ from specviz.drafting.base import Readers
 from specviz.models.cached import CachedModel
 from specviz.verification import RULES
 from tests import tiny
-from tests.decoding.test_lossless import FILTERS, p_value
+from tests.chi_squared import FILTERS, p_value
 
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
 PROMPT = [1, 2, 3, 1, 2, 4]
@@ -136,6 +136,6 @@ def test_a_model_that_is_read_afresh_each_time(pair):
         ({"tree_size": 65}, "tree size must be a whole"),
     ],
 )
-def test_an_impossible_shape_is_refused(pair, options, sentence):
+def test_an_impossible_shape_is_invalid(pair, options, sentence):
     with pytest.raises(SettingsError, match=sentence):
         engine.start(pair("ctx_t", "ctx_d"), PROMPT, replace(TREE, options=options))

@@ -9,7 +9,7 @@ from specviz.core.records import Costs, Fate, StepRecord, TokenRecord
 from specviz.core.settings import MAX_K, RunSettings, SettingsError
 from specviz.decoding import calibration, engine
 from specviz.drafting import LENGTHS, STRATEGIES
-from specviz.drafting.length import PROBE_EVERY, WholeDrafts, acceptance_by_place, accepted_whole, best_k
+from specviz.drafting.length import PROBE_EVERY, Length, acceptance_by_position, accepted_whole, best_k
 from specviz.metrics import theory
 from specviz.models.pair import Pair
 from tests.conftest import table_model
@@ -19,7 +19,7 @@ GREEDY = RunSettings(strategy="greedy", temperature=0, max_new_tokens=60)
 
 
 def a_step(accepted, drafted, settings, asked=None, parents=None):
-    """A step that drafted so many and accepted so many of them; a draft not accepted whole was refused after."""
+    """A step that drafted so many and accepted so many of them; a draft not accepted whole was rejected after."""
     fates = [Fate.ACCEPTED] * accepted + [Fate.REJECTED] * (drafted > accepted) + [Fate.UNTESTED] * drafted
     parents = parents or range(-1, drafted - 1)
     tokens = tuple(TokenRecord(0, "", fate, parent) for fate, parent in zip(fates, parents, strict=False))
@@ -138,16 +138,16 @@ def test_no_k_pays_where_acceptance_is_below_the_cost_and_the_least_of_equals_is
     assert best_k([0.5] * 2, lambda k: 0.5 * k + 1) == 0  # 1.5 ÷ 1.5
     assert best_k([], lambda k: 1) == 0
     assert best_k([1.0] * 8, lambda k: 1) == 8
-    assert best_k([1.0] * 8, lambda k: 1 if k < 5 else 9) == 4  # a pass that is dear from 6 places on
+    assert best_k([1.0] * 8, lambda k: 1 if k < 5 else 9) == 4  # a pass that is dear from 6 positions on
 
 
-def test_acceptance_by_place_by_hand():
+def test_acceptance_by_position_by_hand():
     settings = RunSettings(k=3, draft_length="cost-aware")
-    assert acceptance_by_place([], settings) == [0.5, 0.5, 0.5]
+    assert acceptance_by_position([], settings) == [0.5, 0.5, 0.5]
     steps = [a_step(3, 3, settings), a_step(1, 3, settings), a_step(0, 3, settings), a_step(0, 0, settings, 0)]
     # tested 3, 2, 1; accepted 2, 1, 1; together (4 + 1) ÷ (6 + 2)
     overall = 5 / 8
-    assert acceptance_by_place(steps, settings) == [
+    assert acceptance_by_position(steps, settings) == [
         pytest.approx((accepted + 4 * overall) / (tested + 4)) for accepted, tested in ((2, 3), (1, 2), (1, 1))
     ]
 
@@ -156,10 +156,10 @@ def test_only_steps_of_the_same_circumstances_count_and_only_the_last():
     settings = RunSettings(k=1, draft_length="cost-aware")
     others = [{"strategy": "greedy"}, {"temperature": 0.5}, {"rule": "token matching"}, {"options": {"width": 3}}]
     steps = [a_step(0, 1, replace(settings, **other)) for other in others]
-    assert acceptance_by_place(steps, settings) == [0.5]
-    assert acceptance_by_place([a_step(1, 1, replace(settings, k=4, draft_length="fixed"))], settings) != [0.5]
+    assert acceptance_by_position(steps, settings) == [0.5]
+    assert acceptance_by_position([a_step(1, 1, replace(settings, k=4, draft_length="fixed"))], settings) != [0.5]
     old = [a_step(0, 1, settings)] * 100 + [a_step(1, 1, settings)] * 64
-    assert acceptance_by_place(old, settings)[0] > 0.95
+    assert acceptance_by_position(old, settings)[0] > 0.95
 
 
 def test_where_drafting_does_not_pay_every_eighth_step_drafts_one(tables):
@@ -180,7 +180,7 @@ def test_a_good_draft_is_found_out_and_k_on_screen_is_the_most(pair):
     dear = engine.run(
         pair("cycle12", "cycle12"), [0], settings, costs={"greedy": Costs(0.05, ((1, 1.0), (4, 1.1), (5, 9.0)))}
     )
-    assert max(s.k for s in dear.steps) == 3  # a pass over five places takes nine times as long
+    assert max(s.k for s in dear.steps) == 3  # a pass over five positions takes nine times as long
 
 
 def test_a_tree_is_priced_by_all_its_tokens(pair):
@@ -208,29 +208,24 @@ def test_every_strategy_says_how_many_tokens_a_draft_may_hold(pair):
 # --------------------------------------------------------------------------------------------- what must hold for all
 
 
-class ByTheLast(WholeDrafts):
+def by_the_last(fate):
     """K = 2, then 1 or 0 by whether the last token of this fate is one of the first six."""
 
-    help = ""
-
-    def __init__(self, fate):
-        self.fate = fate
-
-    def how_far(self, steps, settings, price):
-        tokens = [t for t in steps[-1].tokens if t.fate is self.fate] if steps else []
+    def how_far(steps, settings, price):
+        tokens = [t for t in steps[-1].tokens if t.fate is fate] if steps else []
         return int(tokens[-1].token_id < 6) if tokens else 2
+
+    return Length(help="", how_far=how_far)
 
 
 @pytest.mark.parametrize(("fate", "kept"), [(Fate.REJECTED, True), (Fate.UNTESTED, False)])
 def test_a_policy_may_look_at_tested_tokens_and_not_at_others(fate, kept, monkeypatch):
     """The coins of untested ones are drawn by again, so a K chosen by them makes those coins loaded."""
-    monkeypatch.setitem(LENGTHS, "by the last", ByTheLast(fate))
+    monkeypatch.setitem(LENGTHS, "by the last", by_the_last(fate))
     target, draft = torch.zeros(12, 12), torch.zeros(12, 12)
-    target[0, [0, 5]], draft[0, 5] = (
-        -60.0,
-        60.0,
-    )  # the first drafted token is always 5 and always refused; then all is even
-    both = Pair(table_model("even", target), table_model("refused", draft))
+    # the first drafted token is always 5 and always rejected; then all is even
+    target[0, [0, 5]], draft[0, 5] = -60.0, 60.0
+    both = Pair(table_model("even", target), table_model("rejected", draft))
     settings = RunSettings(strategy="sampling", k=2, draft_length="by the last", max_new_tokens=4)
     seconds = [engine.run(both, [0], replace(settings, seed=seed)).output_ids[1] for seed in range(400)]
     share = sum(token < 6 for token in seconds) / len(seconds)

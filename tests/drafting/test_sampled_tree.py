@@ -16,9 +16,8 @@ from specviz.drafting.base import Readers
 from specviz.drafting.tree import MAX_NODES
 from specviz.models.cached import CachedModel
 from specviz.verification import RULES
-from specviz.verification.speculative import SpeculativeSampling
 from tests import tiny
-from tests.decoding.test_lossless import FILTERS, p_value
+from tests.chi_squared import FILTERS, p_value
 
 LOSSLESS = [name for name, rule in RULES.items() if rule.lossless]
 PROMPT = [1, 2, 3, 1, 2, 4]
@@ -63,7 +62,7 @@ def test_equal_draws_stay_separate_siblings(tables):
 @pytest.mark.parametrize("strategy", ["sampled tree", "beam search"])
 @pytest.mark.parametrize("rule", LOSSLESS)
 def test_a_place_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, strategy, rule):
-    """By hand: each sibling's chance among what is left when all before it were refused."""
+    """By hand: each sibling's chance among what is left when all before it were rejected."""
     target = to_probs(tiny.target_table())
     options = {"siblings": 3} if strategy == "sampled tree" else {"width": 3}
     settings = RunSettings(strategy=strategy, rule=rule, k=2, max_new_tokens=60, options=options)
@@ -79,15 +78,15 @@ def test_a_place_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, str
                 continue
             several += 1
             row = target[ids[-1] if place.node == ROOT else step.tokens[place.node].token_id]
-            left, refused = row, 1.0
+            left, rejected = row, 1.0
             for n in siblings:
                 token, q = step.tokens[n].token_id, draft.probs[n]
                 kept = float(left[token]) if rule == "token matching" else min(1.0, float(left[token] / q[token]))
-                refused *= 1 - kept
+                rejected *= 1 - kept
                 rest = left.index_fill(0, torch.tensor([token]), 0.0)
                 left = rest if rule == "token matching" else (left - q).clamp_min(0)
                 left = left / left.sum().clamp_min(1e-9)
-            assert place.accept_prob == pytest.approx(1 - refused, abs=1e-4)
+            assert place.accept_prob == pytest.approx(1 - rejected, abs=1e-4)
             if strategy == "beam search":  # point masses: as likely as all of them together
                 chosen = row[[step.tokens[n].token_id for n in siblings]].sum()
                 assert place.accept_prob == pytest.approx(float(chosen), abs=1e-5)
@@ -110,7 +109,7 @@ def test_no_coin_is_used_twice(tables):
         return coins_of(1)(position, purpose, sibling)
 
     drafted(tables, [3], tree(3, k=3), spy, start=10)
-    assert asked == [(10 + place, "draft", sibling) for place in range(3) for sibling in range(3)]
+    assert asked == [(10 + position, "draft", sibling) for position in range(3) for sibling in range(3)]
 
 
 def test_one_sibling_is_the_sampling_strategy_coin_for_coin(pair):
@@ -137,26 +136,30 @@ def test_whole_runs_have_the_targets_distribution(tables, rule, replacement, sib
 
 
 def test_the_test_can_fail_siblings_judged_as_if_each_were_the_first(tables, monkeypatch):
-    class Forgetful(SpeculativeSampling):
-        def residual(self, token, target, draft):
-            left = super().residual(token, target, draft)
-            return left if draft.gt(0).sum() < tiny.WORDS else target  # the first sibling leaves everything
+    rule = RULES["speculative sampling"]
 
-    monkeypatch.setitem(RULES, "speculative sampling", Forgetful())
+    def forgetful(token, target, draft):
+        left = rule.residual(token, target, draft)
+        return left if draft.gt(0).sum() < tiny.WORDS else target  # the first sibling leaves everything
+
+    monkeypatch.setitem(RULES, "speculative sampling", replace(rule, residual=forgetful))
     assert p_value(tables, tree(2, k=2, max_new_tokens=3)) < 1e-4
 
 
 def test_the_test_can_fail_siblings_without_replacement_judged_as_if_with(tables, monkeypatch):
-    from specviz.drafting.tree import SampledTreeDrafter  # noqa: PLC0415
+    entry = STRATEGIES["sampled tree"]
 
-    plain = SampledTreeDrafter.propose
+    def careless(readers):
+        drafter = entry.start(readers)
 
-    def careless(self, *args):
-        draft = plain(self, *args)
-        firsts = {parent: draft.probs[draft.parents.index(parent)] for parent in draft.parents}
-        return replace(draft, probs=tuple(firsts[parent] for parent in draft.parents))
+        def propose(*args):
+            draft = drafter.propose(*args)
+            firsts = {parent: draft.probs[draft.parents.index(parent)] for parent in draft.parents}
+            return replace(draft, probs=tuple(firsts[parent] for parent in draft.parents))
 
-    monkeypatch.setattr(SampledTreeDrafter, "propose", careless)
+        return replace(drafter, propose=propose)
+
+    monkeypatch.setitem(STRATEGIES, "sampled tree", replace(entry, start=careless))
     assert p_value(tables, tree(3, k=2, max_new_tokens=3)) < 1e-4
 
 
@@ -248,6 +251,6 @@ def test_k_zero_drafts_nothing_and_the_end_clips(pair):
         ({"replacement": True}, "with replacement must be"),
     ],
 )
-def test_impossible_knobs_are_refused(pair, options, sentence):
+def test_impossible_knobs_are_invalid(pair, options, sentence):
     with pytest.raises(SettingsError, match=sentence):
         engine.start(pair("ctx_t", "ctx_d"), PROMPT, replace(TREE, options=options))

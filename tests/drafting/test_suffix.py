@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,8 +24,13 @@ def automaton(ids):
     return made
 
 
+def readers(end_ids=frozenset()):
+    """As much of a run's readers as a drafter without a model asks for."""
+    return SimpleNamespace(target=SimpleNamespace(columns=tiny.WORDS, loaded=SimpleNamespace(eos_ids=end_ids)))
+
+
 def drafted(ids, k, reach=0, end_ids=frozenset()):
-    drafter = SuffixDrafter(tiny.WORDS, end_ids)
+    drafter = SuffixDrafter(readers(end_ids))
     return drafter.propose(ids, k, replace(SUFFIX, options={"reach": reach}), coins_of(1), 0)
 
 
@@ -96,7 +102,7 @@ def test_an_end_token_ends_the_draft_and_stays():
 
 
 def test_what_it_read_grows_with_the_run_and_another_text_is_read_anew():
-    drafter, settings = SuffixDrafter(tiny.WORDS, frozenset()), replace(SUFFIX, options={"reach": 0})
+    drafter, settings = SuffixDrafter(readers()), replace(SUFFIX, options={"reach": 0})
     for ids in ([A, B, C, A], [A, B, C, A, B], [D, C, D], [D, C]):
         fresh = drafted(ids, 4)
         assert drafter.propose(ids, 4, settings, coins_of(1), 0).token_ids == fresh.token_ids
@@ -104,7 +110,7 @@ def test_what_it_read_grows_with_the_run_and_another_text_is_read_anew():
 
 
 def test_the_automaton_stays_small_and_quick_on_a_text_that_only_repeats():
-    # counted, not timed: places looked at for one draft, and states
+    # counted, not timed: positions considered for one draft, and states
     made = automaton([A] * 4000)
     assert len(made.next) == 4001 and made.matched == 3999
     assert len(list(made._ends(made.link[made.last]))) == 2
@@ -119,6 +125,6 @@ def test_it_drafts_what_a_run_wrote_itself(pair):
     assert all(t.fate == "accepted" for s in trace.steps for t in s.tokens) and len(trace.steps) < 24
 
 
-def test_an_impossible_reach_is_refused(pair):
+def test_an_impossible_reach_is_invalid(pair):
     with pytest.raises(SettingsError, match="drafted per matched token must be a number from 0 to 32"):
         engine.start(pair("cycle12"), [0], replace(SUFFIX, options={"reach": -1}))

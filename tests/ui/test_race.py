@@ -157,7 +157,7 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
 def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):
     context = chromium.new_context(viewport=size, reduced_motion="reduce")
-    seen = open_tab(context)
+    seen = open_tab(context, "?max_new_tokens=30&temperature=0")
     if size is PHONE:
         seen.page.get_by_text("Compare strategies on this prompt").click()
         seen.page.locator("#sv-compare-go").click()

@@ -16,7 +16,7 @@ def coins(accept, emit=0.5):
 
 
 def rows(*likely):
-    """One row a place: 0.7 on the named token, 0.1 on each other."""
+    """One row a position: 0.7 on the named token, 0.1 on each other."""
     return torch.stack([torch.full((4,), 0.1).index_fill(0, torch.tensor([t]), 0.7) for t in likely])
 
 
@@ -26,18 +26,18 @@ def chain(*tokens):
 
 def test_an_empty_draft_emits_one_token_of_the_target():
     walk = verify(Draft(), rows(C), RULE, coins({}), 0)
-    assert (walk.path, walk.extra, walk.refused, walk.verdicts) == ((), C, False, {})
+    assert (walk.path, walk.extra, walk.rejected, walk.verdicts) == ((), C, False, {})
 
 
 def test_a_full_acceptance_earns_a_bonus():
     walk = verify(chain(A, B), rows(A, B, C), RULE, coins({(0, 0): 0.1, (1, 0): 0.6}), 0)
-    assert (walk.path, walk.extra, walk.refused) == ((0, 1), C, False)
+    assert (walk.path, walk.extra, walk.rejected) == ((0, 1), C, False)
 
 
-def test_the_first_refusal_ends_the_walk_and_later_tokens_stay_untested():
+def test_the_first_rejection_ends_the_walk_and_later_tokens_stay_untested():
     walk = verify(chain(A, B, C), rows(A, C, C, C), RULE, coins({(0, 0): 0.1, (1, 0): 0.2}), 0)
-    assert (walk.path, set(walk.verdicts), walk.refused) == ((0,), {0, 1}, True)
-    assert walk.extra == C  # B was refused and can no longer be drawn there
+    assert (walk.path, set(walk.verdicts), walk.rejected) == ((0,), {0, 1}, True)
+    assert walk.extra == C  # B was rejected and can no longer be drawn there
 
 
 def test_coins_are_keyed_by_output_position():
@@ -53,7 +53,7 @@ def test_coins_are_keyed_by_output_position():
 
 def test_an_accepted_end_token_ends_the_walk_without_a_token_of_the_target():
     walk = verify(chain(A, D, B), rows(A, D, B, C), RULE, coins({(0, 0): 0.0, (1, 0): 0.0}), 0, end_ids={D})
-    assert (walk.path, walk.extra, walk.refused) == ((0, 1), None, False)
+    assert (walk.path, walk.extra, walk.rejected) == ((0, 1), None, False)
 
 
 def test_siblings_are_tried_in_order_against_what_is_left_of_the_target():
@@ -66,8 +66,8 @@ def test_siblings_are_tried_in_order_against_what_is_left_of_the_target():
     assert (walk.path, walk.extra) == ((1, 2), D)
 
 
-def test_when_every_sibling_is_refused_the_correction_is_neither_of_them():
+def test_when_every_sibling_is_rejected_the_correction_is_neither_of_them():
     draft = Draft((A, B), (-1, -1), (one_hot(A, 4), one_hot(B, 4)))
     for emit in (0.0, 0.4, 0.6, 0.99):
         walk = verify(draft, rows(A, A, A), RULE, coins({(0, 0): 0.99, (0, 1): 0.99}, emit), 0)
-        assert walk.refused and walk.extra in (C, D)
+        assert walk.rejected and walk.extra in (C, D)

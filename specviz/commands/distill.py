@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from specviz.core.settings import SettingsError, SpecvizError
+from specviz.core.settings import SettingsError, SpecvizError, number_of
 from specviz.distill.recipe import KNOBS, SCALES, Recipe
 
+HELP = "make a draft for a target from its own answers; goes on where it stopped"
 STAGE_NAMES = ("prompts", "outputs", "train", "evaluate", "export")
 
 
-def add_options(parser: argparse.ArgumentParser, number: Callable[[str], Any]) -> None:
-    """All options of the recipe. `number` reads one as it comes; the recipe checks it."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """All options of the recipe. Numbers are read as they come; the recipe checks them."""
     parser.add_argument("--target", default="default", help="catalogue name, hub id or folder of the target")
     parser.add_argument("--out", required=True, type=Path, help="folder for everything that is made")
     parser.add_argument(
@@ -32,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser, number: Callable[[str], Any]) -
     parser.add_argument("--dtype", default="auto", help="of the target: auto, float32, bfloat16 or float16")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or mps")
     for knob in KNOBS.values():
-        parser.add_argument(f"--{knob.label}", type=number, default=None, help=f"{knob.help} ({knob.default:g})")
+        parser.add_argument(f"--{knob.label}", type=number_of, default=None, help=f"{knob.help} ({knob.default:g})")
 
 
 def recipe_from(args: argparse.Namespace) -> Recipe:
@@ -48,7 +47,7 @@ def recipe_from(args: argparse.Namespace) -> Recipe:
     return dataclasses.replace(plain.with_scale(args.scale), **given)
 
 
-def distill(args: argparse.Namespace) -> None:
+def call(args: argparse.Namespace) -> None:
     """Run the stages asked for."""
     recipe = recipe_from(args)
     from specviz.distill.stages import run  # noqa: PLC0415  # torch is loaded only when there is something to do

@@ -1,4 +1,4 @@
-"""Draft models that are made from the target or found for it: early exit, copies in few bits, tables of n-grams."""
+"""Draft models that are derived from the target or found for it: early exit, copies in few bits, tables of n-grams."""
 
 import threading
 from dataclasses import replace
@@ -11,8 +11,7 @@ from specviz.core.records import Fate
 from specviz.core.settings import RunSettings, SettingsError, SpecvizError
 from specviz.decoding import engine
 from specviz.drafting import STRATEGIES
-from specviz.drafting.early_exit import exit_of
-from specviz.models.companions import present
+from specviz.drafting.early_exit import EarlyExitDrafter, exit_of
 from specviz.models.loading import Pair, load_model
 from specviz.models.shallow import depth
 from tests import tiny
@@ -75,7 +74,7 @@ def test_it_is_made_once_and_kept_with_the_target(tmp_path, strategy):
     assert entry.ready(both) and len(set(told)) == 1
     run = engine.start(both, PROMPT, replace(EXIT, strategy=strategy))
     engine.step(run, replace(EXIT, strategy=strategy))
-    assert present(both.target, entry.name) and len(set(told)) == 1
+    assert entry.ready(both) and len(set(told)) == 1
 
 
 def test_early_exit_needs_no_making(tmp_path):
@@ -120,7 +119,7 @@ def test_more_layers_agree_better(pair):
 
 
 @pytest.mark.parametrize("layer", [4, 5, 63])
-def test_an_exit_beyond_the_last_but_one_layer_is_refused_and_nothing_is_lost(pair, layer):
+def test_an_exit_beyond_the_last_but_one_layer_is_invalid_and_nothing_is_lost(pair, layer):
     both, bad = pair("ctx_t"), replace(EXIT, options={"exit_layer": layer})
     sentence = rf"ctx_t has 4 layers, so the exit layer must be from 1 to 3; you gave {layer}"
     with pytest.raises(SettingsError, match=sentence):
@@ -139,7 +138,7 @@ def test_an_exit_beyond_the_last_but_one_layer_is_refused_and_nothing_is_lost(pa
 
 
 @pytest.mark.parametrize("layer", [-1, 64, 1.5, "two", True])
-def test_an_impossible_exit_is_refused(pair, layer):
+def test_an_impossible_exit_is_invalid(pair, layer):
     with pytest.raises(SettingsError, match="exit layer must be a whole number from 0 to 63"):
         engine.start(pair("ctx_t"), PROMPT, replace(EXIT, options={"exit_layer": layer}))
 
@@ -150,8 +149,6 @@ def test_0_is_a_third_of_the_layers():
 
 def test_the_exit_can_be_moved_in_mid_run_and_what_must_be_read_anew_is_no_drafting_time(pair, monkeypatch):
     layers, read = iter([1, 1, 3, 3, 2] * 20), []
-    from specviz.drafting.early_exit import EarlyExitDrafter  # noqa: PLC0415
-
     plain = EarlyExitDrafter.catch_up
     monkeypatch.setattr(EarlyExitDrafter, "catch_up", lambda self, ids: (read.append(self.exit), plain(self, ids))[1])
     made = list(specviz.steps(pair("ctx_t"), PROMPT, lambda: replace(EXIT, options={"exit_layer": next(layers)})))
