@@ -116,6 +116,7 @@ export function makeLive(store, view, root, server, trigger) {
     }
   }
 
+  /** @param {import('./wire.js').Frame} message */
   function frame(message) {
     if (message.r !== undefined && message.r !== null && message.r !== store.run) {
       begin(message.r, message.head || (behind.run === message.r && behind.head) || { prompt: [] });
@@ -130,6 +131,7 @@ export function makeLive(store, view, root, server, trigger) {
     else if (message.f > store.n) fill();
   }
 
+  /** @param {import('./wire.js').Frame} message */
   function take(message) {
     let count = 0;
     if (message.state === 'playing') view.plays();

@@ -40,6 +40,7 @@ export function walkOrder(tok) {
 
 // Acceptance by place: j places accepted, and one more tested where the walk ended in a refusal. In a tree several
 // siblings may be refused at one place, and a place counts once; specviz/metrics/rates.py is the reference.
+/** @param {import('./wire.js').Step} step */
 export function countStep(step) {
   let accepted = 0, rejected = 0;
   for (const token of step.tok) {

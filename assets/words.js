@@ -130,6 +130,7 @@ export function forkTip(step) {
   return lines.concat('step ' + (step.i + 1) + '; the step card draws the tree');
 }
 
+/** @param {import('./wire.js').Step} step */
 export function stepSettings(step) {
   const parts = step.st === 'none' ? ['no draft']
     : ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
@@ -141,6 +142,7 @@ export function stepSettings(step) {
   return parts;
 }
 
+/** @param {import('./wire.js').Step} step */
 export function stepTimes(step) {
   const parts = [step.tok.length ? 'draft ' + ms(step.d) : '', 'verify ' + ms(step.v)].filter(Boolean);
   if (step.o >= 0.05 * (step.d + step.v)) parts.push('other ' + ms(step.o));

@@ -4,6 +4,7 @@ import posixpath
 import re
 import shutil
 import subprocess
+from typing import NotRequired, get_origin, get_type_hints
 
 import pytest
 
@@ -62,6 +63,17 @@ def test_the_browser_reads_token_fields_where_the_wire_puts_them():
     order = ["ID", "SHOWN", "FATE", "PARENT", "Q", "P", "ACCEPT", "COIN", "DRAFTER", "VERIFIER", "BREAKS"]
     assert [int(places[name]) for name in order] == list(range(len(order)))
     assert "breaks]" in (wire.__doc__ or "")
+
+
+@pytest.mark.parametrize("kind", [wire.Step, wire.Detail, wire.Frame], ids=lambda kind: kind.__name__)
+def test_types_of_the_wire_have_the_same_keys_on_both_sides(kind):
+    text = page.SCRIPTS["wire.js"].decode()
+    block = re.search(rf"@typedef {{object}} {kind.__name__}\b(.*?)\*/", text, re.DOTALL)
+    assert block
+    found = re.findall(r"@property \{[^}]+\} (\[?)(\w+)", block[1])
+    hints = get_type_hints(kind, include_extras=True)
+    assert {name for _, name in found} == set(hints)
+    assert {name for sign, name in found if sign} == {n for n, kept in hints.items() if get_origin(kept) is NotRequired}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
