@@ -3,13 +3,25 @@
 // tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
 // there. Drawn for the last step on screen only.
 
+import { add, apart, asIs, button, el, plural, prob, setText, some } from './dom.js';
+import { makePlace } from './place.js';
+import { countStep, depths, isTree, parentOf, walkOrder } from './shape.js';
+import { makeSides } from './sides.js';
+import { changeLabel, lossy } from './store.js';
+import { letters, makeTree } from './tree.js';
+import { ACCEPT, COIN, FATE, SHOWN } from './wire.js';
+import {
+  LOSSY, SHORT_DRAFT, acceptFormula, choiceAt, cold, drawnFrom, fateWord, look, pOf, pendingTip, pointMass, qOf,
+  stepSettings, stepTimes, tokenTip,
+} from './words.js';
+
 // In widths of the type: names of the rows (card.css), the result, the result on a phone, and the least and most for one
 // drafted token; on a phone three closer ones say more than two.
 const NAMES = 4.4, RESULT = 8, SHORT = 6, NARROW = 6, CLOSE = 5.25, WIDE = 9;
 // Letters of a token that fit into such a column at full size; a longer one is set smaller, and wraps where it must.
 const ROOMY = 7;
 
-function makeCard(host, store, ask, busy) {
+export function makeCard(host, store, reach, ask, busy) {
   const card = el('section', 'sv-card');
   card.setAttribute('aria-label', 'Step card');
   const title = el('h3', 'sv-card-title'), sub = el('div', 'sv-muted'), scroll = el('div', 'sv-lanes');
@@ -27,7 +39,7 @@ function makeCard(host, store, ask, busy) {
   const tree = makeTree(card, (j) => choose(j), (j) => tip(j));
   const sides = makeSides(scroll, 'tokens');
   add(card, sides.bar, scroll);
-  const place = makePlace(card);
+  const place = makePlace(card, reach);
   // cells: what of the lanes belongs to which token, and from which part of a step on it is known
   // telling: what is known while the step is explained; unused: p's that the target computed in vain
   let step = null, chosen = 0, heads = [], cells = [], unused = [], room = null, telling = null;
@@ -60,7 +72,8 @@ function makeCard(host, store, ask, busy) {
   function fit(count) {
     room ||= { wide: scroll.clientWidth, size: parseFloat(getComputedStyle(scroll).fontSize) || 13 };
     const { wide, size } = room, before = NAMES * size, after = (wide < 400 ? SHORT : RESULT) * size, free = wide - before - after;
-    const most = Math.max(1, Math.floor(free / ((wide < 400 ? CLOSE : NARROW) * size))), column = Math.min(WIDE * size, free / Math.min(most, count || 1));
+    const most = Math.max(1, Math.floor(free / ((wide < 400 ? CLOSE : NARROW) * size)));
+    const column = Math.min(WIDE * size, free / Math.min(most, count || 1));
     scroll.style.setProperty('--sv-column', column + 'px');
     scroll.style.setProperty('--sv-result', after + 'px');
     const starts = Array.from({ length: count }, (_, i) => before + i * column);
@@ -135,7 +148,8 @@ function makeCard(host, store, ask, busy) {
     unused = [];
     const frozen = cold(step), point = pointMass(step), depth = depths(tok), forked = isTree(tok);
     const order = forked ? walkOrder(tok) : tok.map((_, j) => j);
-    const lane = (name, explain, known, make, last, cls) => row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
+    const lane = (name, explain, known, make, last, cls) =>
+      row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
     lane(forked ? 'tested' : tok.length ? 'draft' : 'token', (forked ? 'The tokens of the tree that the target tested, in the order of the walk'
       : 'The drafted tokens in the order drafted') + '; after the bar, what the target added.', 'draft',
     (t, j) => (forked ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('place ' + depth[j], 'sv-muted')) : head(t, j)),

@@ -2,6 +2,13 @@
 // While a run goes one chart is filled at a time, the one that has waited longest, as often as `pause` says.
 // Without Plotly the rest of the page works and the charts say so.
 
+import { changeGroups, makeKey, placeLabels } from './changes.js';
+import { CONFIG } from './config.js';
+import { add, el, isDark, niceCeil, plural, setText, some } from './dom.js';
+import { plotlyFailed } from './plotting.js';
+import { chartTools, saveButtons } from './saving.js';
+import { positionTable, sentence, stepTable } from './tables.js';
+
 // Which column places a row on the x axis, for marks and lines and for bars.
 const AXES = {
   steps: { title: 'step', point: 'step', bar: 'step' },
@@ -17,22 +24,22 @@ const PAPER = { autosize: false, width: 310, height: 180 };
 
 // How long the next filling waits. Live comes first: where fillings are dear, a round of all charts in sight still takes
 // no longer than ROUND. Example: pause([12, 80], 3, false) is 360, and pause([80], 3, false) is 400.
-function pause(costs, inSight, first) {
+export function pause(costs, inSight, first) {
   if (first) return AT_ONCE;
   // the cheapest of the last ones: the others were held up by something else
   return Math.min(Math.max(LEAST, DUTY * Math.min(...costs)), ROUND / Math.max(1, inSight));
 }
 
 // Places between two ticks: a label for each where they are few, never more than fit.
-const tickEvery = (size) => (size > 16 ? 4 * Math.ceil(size / 64) : 1);
+export const tickEvery = (size) => (size > 16 ? 4 * Math.ceil(size / 64) : 1);
 
 // What stands on a bar stands above one too low for it, and upright where bars are narrow. `high`: of the whole chart.
-function wordsOnBars(values, high) {
+export function wordsOnBars(values, high) {
   const upright = values.length > 8, needs = (upright ? 44 : 18) / Math.max(60, high - 48);
   return { textposition: [values.map((v) => (v < needs ? 'outside' : 'inside'))], textangle: [upright ? -90 : 0] };
 }
 
-function makeCharts(host, store, settled) {
+export function makeCharts(host, store, settled) {
   const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [], key = makeKey();
   room.setAttribute('aria-label', 'Charts');
   let last = 0, costs = [], timer = 0, theme = null, top = {}, axis = 'steps';
@@ -178,7 +185,7 @@ function makeCharts(host, store, settled) {
 
   // A dotted line where a setting changed, and its words above the plot.
   function marks(chart, room, axis) {
-    const rule = isDark() ? '#9ca3af' : '#6b7280', wide = chart.plot.clientWidth - SIDES;
+    const rule = isDark(host) ? '#9ca3af' : '#6b7280', wide = chart.plot.clientWidth - SIDES;
     const start = (step) => (axis === 'steps' ? step - 1 : store.sums[step - 1].tokens);
     chart.groups = changeGroups(store, (step) => (wide * start(step)) / room);
     const { numbered, rows, labels } = placeLabels(chart.groups, wide);
@@ -200,10 +207,10 @@ function makeCharts(host, store, settled) {
   // `now`: whatever the width may still become.
   function draw(all, now) {
     timer = 0;
-    if (!element.isConnected) return;
+    if (!host.isConnected) return;
     grid.classList.toggle('sv-no-plotly', plotlyFailed());
     if (!window.Plotly) return;
-    const start = performance.now(), dark = isDark();
+    const start = performance.now(), dark = isDark(host);
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }
     for (const chart of charts) if (chart.meta.needs) reveal(chart);
     const todo = inSight().filter((c) => c.stale || !c.made).sort((a, b) => a.at - b.at);

@@ -2,6 +2,12 @@
 // store's records and nothing else. Where groups go is the ribbon's business.
 // A group knows its step and which tokens its chips are, so that thousands of chips need carry nothing.
 
+import { add, button, el, plural, some, svg } from './dom.js';
+import { countStep, isTree, walkOrder } from './shape.js';
+import { clip } from './tree.js';
+import { BREAKS, FATE, SHOWN } from './wire.js';
+import { forkTip, look, pendingTip, tokenTip } from './words.js';
+
 function chipNode(cls, shown) {
   const chip = el('span', 'sv-chip ' + cls);
   chip.dir = 'auto';
@@ -19,7 +25,7 @@ const tokenChip = (step, token) => chipNode('sv-' + (token[FATE] === 'b' && step
 
 // The draft in its order, then what the target added. Of a tree the winning branch alone is text; the rest of it hangs
 // on one mark.
-function stepGroup(step) {
+export function stepGroup(step) {
   const group = el('span', 'sv-step'), tree = isTree(step.tok), order = step.tok.map((_, j) => j);
   group._step = step.i;
   group._order = (tree ? order.filter((j) => step.tok[j][FATE] === 'a') : order).concat(step.ex ? -1 : []);
@@ -54,12 +60,13 @@ function forkMark(step) {
 const FOLDS = 3;
 
 // Tokens of the prompt from `at` on. What the chat template adds is folded into one mark on each side (`sv-template`).
-function promptGroup(head, at, count) {
+// `open`: whether it is unfolded.
+export function promptGroup(head, at, count, open) {
   const group = el('span', 'sv-step sv-prompt'), { prompt, own } = head, [from, to] = own || [0, prompt.length];
   group._prompt = at;
   prompt.slice(at, at + count).forEach(([, shown, breaks], i) => {
     const j = at + i, size = j < from ? from : j >= to ? prompt.length - to : 0, template = size >= FOLDS;
-    if (template && (j === 0 || j === to)) group.append(foldMark(size));
+    if (template && (j === 0 || j === to)) group.append(foldMark(size, open));
     const before = group.lastChild;
     group.append(chipNode('sv-p', shown));
     lineBreaks(group, breaks);
@@ -68,17 +75,17 @@ function promptGroup(head, at, count) {
   return group;
 }
 
-function foldMark(size) {
+function foldMark(size, open) {
   const words = 'chat template (' + plural(size, 'token') + ')', mark = button('sv-fold', words, words);
-  mark.setAttribute('aria-expanded', String(!!root.querySelector('.sv-unfolded')));
+  mark.setAttribute('aria-expanded', String(open));
   mark._tip = () => ['Chat template', 'The model’s own frame around the prompt. Click to show or hide its ' + plural(size, 'token') + '.'];
   return mark;
 }
 
-const chipsOf = (group) => [...group.querySelectorAll('.sv-chip')];
+export const chipsOf = (group) => [...group.querySelectorAll('.sv-chip')];
 
 // Moves chip `at` and all after it into a new group that goes on where this one ends.
-function splitGroup(group, at) {
+export function splitGroup(group, at) {
   const rest = group.cloneNode(false), chips = chipsOf(group);
   rest.classList.add('sv-rest');
   Object.assign(rest, { _step: group._step, _order: group._order, _prompt: group._prompt, _skip: (group._skip || 0) + at });
@@ -93,17 +100,17 @@ function splitGroup(group, at) {
 }
 
 // A group as plain numbers, and back: what a chunk keeps while it is away.
-const pieceOf = (group) => ({ step: group._step, prompt: group._prompt, skip: group._skip || 0, count: chipsOf(group).length });
+export const pieceOf = (group) => ({ step: group._step, prompt: group._prompt, skip: group._skip || 0, count: chipsOf(group).length });
 
-function groupOf(piece, store) {
-  let group = some(piece.step) ? stepGroup(store.steps[piece.step]) : promptGroup(store.head, piece.prompt, piece.skip + piece.count);
+export function groupOf(piece, store, open) {
+  let group = some(piece.step) ? stepGroup(store.steps[piece.step]) : promptGroup(store.head, piece.prompt, piece.skip + piece.count, open);
   if (piece.skip) group = splitGroup(group, piece.skip);
   if (chipsOf(group).length > piece.count) splitGroup(group, piece.count);
   return group;
 }
 
 // Which token a chip is, told from its place in its group.
-function chipTip(chip, store) {
+export function chipTip(chip, store) {
   const group = chip.parentNode, at = (group._skip || 0) + chipsOf(group).indexOf(chip);
   if (some(group._prompt)) {
     const [id, shown, , bytes] = store.head?.prompt?.[group._prompt + at] || [];

@@ -1,6 +1,10 @@
 // All steps as comma-separated values: one row a step, units in the header. Counts and names only, no text of models
 // or visitors, so that a spreadsheet has nothing to run. What was not measured is empty, never 0.
 
+import { countStep, isTree } from './shape.js';
+import { lossy } from './store.js';
+
+/** @type {[string, (step: any, counts: any, figures: any) => any][]} */
 const CSV = [
   ['step', (s) => s.i + 1],
   ['strategy', (s) => s.st],
@@ -35,7 +39,7 @@ const CSV = [
   ['stop', (s) => s.stop],
 ];
 
-function stepsCsv(store) {
+export function stepsCsv(store) {
   const cell = (x) => {
     const text = x === null || x === undefined || Number.isNaN(x) ? '' : typeof x === 'number' ? String(Number(x.toPrecision(7))) : x;
     return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;

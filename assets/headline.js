@@ -2,7 +2,10 @@
 // each explained on hover or focus with this run's own numbers. Counts come from the store; nothing is computed here but
 // words. Every tile has all its lines from the start (style.css keeps their room), so that nothing below ever moves.
 
-function makeHeadline(host, store) {
+import { CONFIG } from './config.js';
+import { add, asIs, el, fixed, ms, percent, plural, setText, some } from './dom.js';
+
+export function makeHeadline(host, store) {
   const row = el('div', 'sv-headline');
   row.setAttribute('role', 'group');
   row.setAttribute('aria-label', 'Figures of the run so far');

@@ -1,8 +1,10 @@
 // The lanes of a race as pictures: a track on the common clock for each, and their texts under each other, aligned by
 // output position. Knows which steps have ended at a moment; nothing of clocks that go, buttons or servers.
 
+import { add, asIs, el, plural, setText, some, svg } from './dom.js';
+
 // How many of a lane's steps have ended at `ms`, and what it has by then.
-function standing(lane, ms) {
+export function standing(lane, ms) {
   let low = 0, high = lane.at.length;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -14,7 +16,7 @@ function standing(lane, ms) {
 }
 
 // Adds what is asked for again and again: tokens after so many steps, and when the lane ended.
-function measured(lane) {
+export function measured(lane) {
   const sums = [0];
   for (const step of lane.tok) sums.push(sums[sums.length - 1] + step.length);
   const end = lane.at[lane.at.length - 1];
@@ -22,12 +24,12 @@ function measured(lane) {
 }
 
 // Tokens that have come in both lanes and are known to be the same.
-const sameSoFar = (lane, alone, ms) => Math.min(lane.held.place ?? Infinity, standing(lane, ms).tokens, standing(alone, ms).tokens);
+export const sameSoFar = (lane, alone, ms) => Math.min(lane.held.place ?? Infinity, standing(lane, ms).tokens, standing(alone, ms).tokens);
 
-const seconds = (ms) => (ms / 1000).toFixed(2) + ' s';
+export const seconds = (ms) => (ms / 1000).toFixed(2) + ' s';
 
 // One row a lane: its name, its steps on the common clock, and its figures.
-function makeTracks(host) {
+export function makeTracks(host) {
   const box = el('div', 'sv-tracks');
   host.append(box);
   let rows = [], end = 1;
@@ -61,7 +63,7 @@ function makeTracks(host) {
 
 // Like the staves of a score: a column for each output position, a line for each lane, wrapped where the page ends. All
 // columns are there from the start, so that nothing moves when a token comes.
-function makeScore(host) {
+export function makeScore(host) {
   const box = el('div', 'sv-score'), gutter = asIs(el('div', 'sv-gutter')), staves = asIs(el('div', 'sv-staves'));
   box.tabIndex = 0;
   box.setAttribute('role', 'region');

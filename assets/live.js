@@ -2,8 +2,12 @@
 // A frame carries the newest steps only. Frames may be lost (a hidden tab coalesces them): a step that is not the next
 // one makes the client ask for what it lacks. The run's id is kept for this tab, so that a page loaded again finds it.
 
+import { CONFIG } from './config.js';
+import { hear, some } from './dom.js';
+import { sentences } from './words.js';
+
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
-const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
+export const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
 
 function keptRun() {
   try {
@@ -20,7 +24,8 @@ function keepRun(run) {
   } catch { /* storage is switched off: a reload begins anew */ }
 }
 
-function makeLive(store, view) {
+// `server` and `trigger` are Gradio's; `root` is the element of the view.
+export function makeLive(store, view, root, server, trigger) {
   let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
@@ -33,7 +38,7 @@ function makeLive(store, view) {
     const result = await server[name](argument);
     return typeof result === 'string' ? JSON.parse(result) : result;
   };
-  const can = (name) => typeof server !== 'undefined' && server && typeof server[name] === 'function';
+  const can = (name) => typeof server?.[name] === 'function';
 
   // `to`: name of the pair to go back to, where the wanted one could not be loaded.
   function setState(next, words, part, to) {
@@ -111,6 +116,7 @@ function makeLive(store, view) {
     }
   }
 
+  /** @param {import('./wire.js').Frame} message */
   function frame(message) {
     if (message.r !== undefined && message.r !== null && message.r !== store.run) {
       begin(message.r, message.head || (behind.run === message.r && behind.head) || { prompt: [] });
@@ -125,6 +131,7 @@ function makeLive(store, view) {
     else if (message.f > store.n) fill();
   }
 
+  /** @param {import('./wire.js').Frame} message */
   function take(message) {
     let count = 0;
     if (message.state === 'playing') view.plays();
@@ -272,10 +279,9 @@ function makeLive(store, view) {
   function ended() { if (BUSY.includes(state)) setState('paused'); }
 
   function onVisible() {
-    if (!element.isConnected) return document.removeEventListener('visibilitychange', onVisible);
     if (!document.hidden) { fill(); view.all(); }
   }
-  document.addEventListener('visibilitychange', onVisible);
+  hear(root, 'visibilitychange', onVisible);
 
   return {
     receive, details, open, ended, call, can, tell, refuse, untell, follow, showRecording, goBack, putAway,
@@ -283,6 +289,7 @@ function makeLive(store, view) {
     waiting: () => aside !== null,
     source: () => source,
     state: () => state,
+    busy: () => BUSY.includes(state),
     facts: () => ({ state, say, progress, why, back, note, wrong, hint, named, told }),
   };
 }

@@ -1,7 +1,14 @@
 // One place of one step: the likeliest tokens there, how much the draft and the target gave each, what they share, and
 // after a refusal what is left of the target. Bars are absolute probabilities on one scale.
 
-function makePlace(host) {
+import { add, asIs, el, fixed, niceCeil, prob, setText, some } from './dom.js';
+import { childrenOf, depths, parentOf, pathEnd } from './shape.js';
+import { lossy } from './store.js';
+import { FATE, ID, P, SHOWN } from './wire.js';
+import { cold, pointMass } from './words.js';
+
+// `reach`: whether the server answers (pulse.js).
+export function makePlace(host, reach) {
   const box = el('div', 'sv-place'), title = el('div', 'sv-place-title'), note = el('div', 'sv-muted'), rows = el('div', 'sv-rows');
   rows.setAttribute('role', 'table');
   rows.setAttribute('aria-label', 'Candidates at this place');

@@ -1,23 +1,24 @@
 // Fetches plotly beside the page: all but the charts works without it, and where it does not come the charts say so.
-// One fetch for all views of a page. CONFIG.plotly is where the server has the file.
+// One fetch for all views of a page. CONFIG.plotly is its address on the server.
+
+import { CONFIG } from './config.js';
+import { el } from './dom.js';
 
 const RETRY_MS = 1500;
 
 // Calls `done` once plotly is here or has failed to come; `plotlyFailed` tells which.
-function loadPlotly(done) {
+export function loadPlotly(done) {
   window.specvizPlotly ||= fetchPlotly().catch(() => new Promise((again) => setTimeout(again, RETRY_MS)).then(fetchPlotly));
   window.specvizPlotly.then(done, () => { window.specvizPlotlyFailed = true; done(); });
 }
 
-const plotlyFailed = () => !window.Plotly && !!window.specvizPlotlyFailed;
+export const plotlyFailed = () => !window.Plotly && !!window.specvizPlotlyFailed;
 
 function fetchPlotly() {
   if (window.Plotly) return Promise.resolve();
-  // the app may be mounted below another one's address
-  const below = new URL(window.gradio_config?.root || '/', location.href).pathname.replace(/\/$/, '');
   return new Promise((resolve, reject) => {
     const script = el('script');
-    script.src = below + CONFIG.plotly;
+    script.src = CONFIG.plotly;
     script.onload = () => (window.Plotly ? resolve() : reject(new Error('no plotly in its file')));
     script.onerror = () => { script.remove(); reject(new Error('no file of plotly')); };
     document.head.append(script);

@@ -1,11 +1,11 @@
 // Gets the page ready for paper and back: all chips of the ribbon, all charts, in the light theme. What paper leaves out
 // and how the rest is laid out says print.css.
 
-function makePrint(parts) {
+export function makePrint(root, parts) {
   let undo = null;
 
   function ready() {
-    if (undo || !element.isConnected) return;
+    if (undo || !root.isConnected) return;
     const dark = document.body.classList.contains('dark');
     document.body.classList.remove('dark'); // light text would stand on white paper
     const back = [parts.ribbon.whole(), parts.charts.whole()];

@@ -1,24 +1,16 @@
 // Whether the server still answers: asked now and then, and at once when Gradio's stream has broken.
 
+import { some } from './dom.js';
+
 // Unanswered questions after which it counts as gone.
 const GONE = 4;
 const AWAY = 'The server cannot be reached. What is on screen still works; this line tells when the server is back.';
 
 // What came of that. `gone`: it does not answer; `say`: why nothing can be asked of it now, empty where all is well.
-const reach = { gone: false, say: '' };
+export const makeReach = () => ({ gone: false, say: '' });
 
-// Gradio asks every two seconds for the server that it has lost, and when it is there again loads the page anew, unasked:
-// run, prompt and focus would be gone. So the answer to that one question of its own is heard here, by `answered`, alone.
-function holdReload(answered) {
-  const fetched = window.fetch.bind(window);
-  window.fetch = async (what, how) => {
-    if (!new URL(what.url || what, location.href).pathname.endsWith('/app_id')) return fetched(what, how);
-    if ((await fetched(what, how)).ok) answered();
-    throw new TypeError('Whoever looks at the page loads it again, not Gradio.');
-  };
-}
-
-function makePulse(live, store, view) {
+// Keeps `reach` up to date while `root` is on the page.
+export function makePulse(root, live, store, view, reach) {
   // `deaf`: Gradio has lost the server, and sends nothing any more until the page is loaded again
   let misses = 0, timer = 0, asking = false, broken = false, deaf = false, there = false, told = '';
 
@@ -38,7 +30,7 @@ function makePulse(live, store, view) {
   }
 
   async function poll() {
-    if (asking || !element.isConnected || !live.can('status')) return;
+    if (asking || !root.isConnected || !live.can('status')) return;
     clearTimeout(timer);
     asking = true;
     const sure = broken;
@@ -65,13 +57,19 @@ function makePulse(live, store, view) {
     timer = setTimeout(poll, broken && !sure ? 0 : settled || gone || deaf ? 5000 : 1000);
   }
 
-  // The stream has broken: if the server does not answer now either, it is gone.
+  // Gradio has lost the server: if the server does not answer now either, it is gone.
   function lost() {
-    if (!deaf) holdReload(() => { if (reach.gone) { there = true; poll(); } });
     deaf = true;
     broken = true;
     poll();
   }
 
-  return { poll, lost };
+  // The server has answered Gradio.
+  function answered() {
+    if (!reach.gone) return;
+    there = true;
+    poll();
+  }
+
+  return { poll, lost, answered };
 }

@@ -1,11 +1,14 @@
 // The ribbon: prompt and output as chips, a thin seam between steps, discarded drafts where they were proposed.
 // Appends, never rebuilds while a run goes: chunks of about 120 chips that are plain text while they are far out of sight,
-// so a step costs the same at step 20 and 2000, and select all and find in page reach every word. Stepping back hides whole chunks and, in one of them, single
-// steps. Knows nothing of cards, charts or servers; chips come from chips.js.
+// so a step costs the same at step 20 and 2000, and select all and find in page reach every word. Stepping back hides
+// whole chunks and, in one of them, single steps. Knows nothing of cards, charts or servers; chips come from chips.js.
+
+import { chipTip, chipsOf, groupOf, pieceOf, promptGroup, splitGroup, stepGroup } from './chips.js';
+import { asIs, el, some } from './dom.js';
 
 const CHUNK = 120;
 
-function makeRibbon(host, store, onPick) {
+export function makeRibbon(host, store, onPick) {
   const box = asIs(el('div', 'sv-ribbon'));
   box.setAttribute('role', 'log');
   box.setAttribute('aria-live', 'off');
@@ -20,11 +23,12 @@ function makeRibbon(host, store, onPick) {
   // prompt: holds some of the prompt, which is never hidden}
   let chunks, drawn, drawnHead, lastShown = 0, pinned, lastAt = 0, lastTop = 0;
   const byNode = new WeakMap();
+  const unfolded = () => box.classList.contains('sv-unfolded');
   const eye = 'IntersectionObserver' in window ? new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const chunk = byNode.get(target);
       if (isIntersecting) bring(chunk);
-      else if (chunk !== chunks[chunks.length - 1] && target.isConnected && target.offsetHeight) send(chunk);
+      else if (chunk !== chunks[chunks.length - 1] && target.isConnected && chunk.node.offsetHeight) send(chunk);
     }
   }, { root: box, rootMargin: '600px 0px' }) : null;
 
@@ -33,13 +37,13 @@ function makeRibbon(host, store, onPick) {
     if (chunk.away) return;
     chunk.node.style.height = chunk.node.offsetHeight + 'px';
     chunk.away = [...chunk.node.children].map(pieceOf);
-    chunk.node.textContent = chunk.node.textContent;
+    chunk.node.replaceChildren(chunk.node.textContent);
     chunk.node.classList.add('sv-far');
   }
 
   function bring(chunk) {
     if (!chunk?.away) return;
-    chunk.node.replaceChildren(...chunk.away.map((piece) => groupOf(piece, store)));
+    chunk.node.replaceChildren(...chunk.away.map((piece) => groupOf(piece, store, unfolded())));
     chunk.away = null;
     chunk.node.classList.remove('sv-far');
     chunk.node.style.height = '';
@@ -181,7 +185,7 @@ function makeRibbon(host, store, onPick) {
     empty.remove();
     const prompt = store.head.prompt || [];
     for (let at = 0; at < prompt.length; at += CHUNK) {
-      const group = promptGroup(store.head, at, CHUNK);
+      const group = promptGroup(store.head, at, CHUNK, unfolded());
       put(room(0), group, group.childNodes.length);
     }
   }

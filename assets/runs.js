@@ -1,9 +1,12 @@
 // The menu of runs: recordings that come with the app, a trace file opened (picked or dropped), this run saved, and a
 // link to where the controls stand. Recordings and files are drawn like any run; only the status line tells them apart.
 
+import { add, button, copyText, el, hear, saveText } from './dom.js';
+
 const MOST_BYTES = 100_000_000;
 
-function makeRuns(row, root, store, live) {
+// `trigger` is Gradio's.
+export function makeRuns(row, root, store, live, trigger) {
   const box = el('div', 'sv-runs'), panel = el('div', 'sv-runs-panel'), list = el('ul', 'sv-runs-list');
   const opener = button('sv-runs-open', 'Runs ▾', 'Runs: recordings, files and links', () => show(panel.hidden));
   const picker = el('input');
@@ -121,13 +124,11 @@ function makeRuns(row, root, store, live) {
   }
 
   function onLink(event) {
-    if (!element.isConnected) return document.removeEventListener('specviz-link', onLink);
     show(false);
     copyLink(event.detail);
   }
 
   function onClick(event) {
-    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
     if (!panel.hidden && !box.contains(event.target)) show(false);
     if (event.target.closest?.('#sv-live,#sv-play,#sv-step,#sv-reset,#sv-alone')) live.follow();
   }
@@ -158,6 +159,6 @@ function makeRuns(row, root, store, live) {
     root.classList.remove('sv-dropping');
     openFile(event.dataTransfer.files[0]);
   });
-  document.addEventListener('specviz-link', onLink);
-  document.addEventListener('click', onClick, true);
+  hear(root, 'specviz-link', onLink);
+  hear(root, 'click', onClick, true);
 }

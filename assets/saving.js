@@ -1,6 +1,9 @@
 // What the visitor takes home from the charts: pictures and a table, made in the browser. And the switch of the x axis.
 
-function saveButtons(chart) {
+import { stepsCsv } from './csv.js';
+import { add, button, download, el, isDark, plural, saveText } from './dom.js';
+
+export function saveButtons(chart) {
   const box = el('span', 'sv-saves');
   for (const kind of ['png', 'svg']) {
     const name = 'Save ' + chart.meta.title + ' as ' + kind.toUpperCase();
@@ -14,8 +17,8 @@ function saveButtons(chart) {
 // On the page title and legend are page text; a picture has to carry its own.
 async function saveChart(chart, kind) {
   if (!window.Plotly || !chart.made) return;
-  const { plot, meta, name } = chart, style = getComputedStyle(root), title = { text: meta.title, font: { size: 20 }, x: 0.5, xanchor: 'center' };
-  const layout = structuredClone(plot.layout), page = isDark() ? '#0f172a' : '#ffffff';
+  const { plot, meta, name } = chart, style = getComputedStyle(plot.closest('.sv-root')), title = { text: meta.title, font: { size: 20 }, x: 0.5, xanchor: 'center' };
+  const layout = structuredClone(plot.layout), page = isDark(plot) ? '#0f172a' : '#ffffff';
   delete layout.width;
   delete layout.height;
   Object.assign(layout, {
@@ -30,7 +33,7 @@ async function saveChart(chart, kind) {
 }
 
 // Above the charts: steps | tokens on the x axis, and the table of all steps.
-function chartTools(store, onAxis) {
+export function chartTools(store, onAxis) {
   const row = el('div', 'sv-chart-tools'), pick = el('div', 'sv-axis'), buttons = {};
   pick.setAttribute('role', 'group');
   pick.setAttribute('aria-label', 'x axis of the charts');

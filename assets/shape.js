@@ -2,28 +2,30 @@
 // walk looked, and where to draw. Pure functions of a step's tokens; no elements, no state.
 // Example: parents −1, −1, 0 are two siblings and a child of the first.
 
-const parentOf = (token) => token[PARENT] ?? -1;
+import { FATE, PARENT } from './wire.js';
+
+export const parentOf = (token) => token[PARENT] ?? -1;
 
 // A chain is a tree with one child at each node; only what branches is drawn as a tree.
-const isTree = (tok) => tok.some((token, j) => parentOf(token) !== j - 1);
+export const isTree = (tok) => tok.some((token, j) => parentOf(token) !== j - 1);
 
-function depths(tok) {
+export function depths(tok) {
   const depth = [];
   for (const token of tok) depth.push(parentOf(token) >= 0 ? depth[parentOf(token)] + 1 : 1);
   return depth;
 }
 
-const childrenOf = (tok, node) => tok.flatMap((token, j) => (parentOf(token) === node ? [j] : []));
+export const childrenOf = (tok, node) => tok.flatMap((token, j) => (parentOf(token) === node ? [j] : []));
 
 // Last token of the winning branch, -1 where nothing was kept.
-function pathEnd(tok) {
+export function pathEnd(tok) {
   let end = -1;
   tok.forEach((token, j) => { if (token[FATE] === 'a' && parentOf(token) === end) end = j; });
   return end;
 }
 
 // Tested tokens in the order the walk looked at them: siblings one after the other, then into the one that was kept.
-function walkOrder(tok) {
+export function walkOrder(tok) {
   const order = [];
   for (let node = -1, next; ; node = next) {
     next = null;
@@ -38,7 +40,8 @@ function walkOrder(tok) {
 
 // Acceptance by place: j places accepted, and one more tested where the walk ended in a refusal. In a tree several
 // siblings may be refused at one place, and a place counts once; specviz/metrics/rates.py is the reference.
-function countStep(step) {
+/** @param {import('./wire.js').Step} step */
+export function countStep(step) {
   let accepted = 0, rejected = 0;
   for (const token of step.tok) {
     if (token[FATE] === 'a') accepted++;
@@ -54,7 +57,7 @@ function countStep(step) {
 
 // A row for each node: the first child beside its parent, the next below whatever stands in its columns already.
 // Branches never cross. `extra`: the target's own token is one more node, after the end of the winning branch.
-function treeRows(tok, extra) {
+export function treeRows(tok, extra) {
   const end = pathEnd(tok), rows = new Map();
   // returns how deep each column reaches below `node`: {depth: lowest row}
   function place(node, row) {

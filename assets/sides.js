@@ -2,7 +2,9 @@
 // shadow at the edge behind which there is more (style.css). Whoever fills the box tells where its columns stand.
 // Example: makeSides(scroll, 'tokens') shows "tokens 1–4 of 12" after set({ starts, ends, before: 60, after: 90 }).
 
-function makeSides(scroll, noun) {
+import { add, button, el, setText, some } from './dom.js';
+
+export function makeSides(scroll, noun) {
   const bar = el('div', 'sv-sides'), words = el('span', 'sv-muted');
   const back = button('sv-icon', '‹', noun + ' before', () => go(-1)), forth = button('sv-icon', '›', noun + ' after', () => go(1));
   bar.hidden = true;
@@ -10,6 +12,7 @@ function makeSides(scroll, noun) {
   // columns in pixels of the content; `before` and `after`: what sticks to the edges and lies over it
   let at = null;
 
+  /** @type {() => [number, number]} */
   const sight = () => [scroll.scrollLeft + at.before, scroll.scrollLeft + scroll.clientWidth - at.after];
   const seen = ([from, to]) => at.starts.map((start, i) => i).filter((i) => at.starts[i] >= from - 2 && at.ends[i] <= to + 2);
 

@@ -2,12 +2,19 @@
 // right, then the correction or bonus. Tells in ribbon and card at once; changes no record and holds up no run.
 // Off unless asked for. Any key or click ends it. With reduced motion nothing moves by itself: its parts are buttons.
 
+import { chipsOf } from './chips.js';
+import { add, button, calm, el, hear, plural, prob, quoted, setText, some } from './dom.js';
+import { depths, isTree, walkOrder } from './shape.js';
+import { stepPause } from './transport.js';
+import { FATE, SHOWN } from './wire.js';
+import { WHY, drawnFrom, look, qOf, verdictWords } from './words.js';
+
 const PHASES = ['Draft', 'Target pass', 'Verdicts', 'Result'];
 // Milliseconds of all drafts, the pass, all verdicts, the result; one token of a short draft takes at most ONE.
 const TOLD = [1400, 1000, 1400, 1000], ONE = 600;
 // The stages of a step: {phase, words, ms, at: token whose place is looked at, near: token to have in sight}, and from
 // which stage on each thing is known.
-function taleOf(step) {
+export function taleOf(step) {
   const tok = step.tok, tree = isTree(tok), depth = depths(tok), tested = walkOrder(tok), stages = [], drawn = [], judged = [];
   const say = (phase, words, ms, at, near = at) => stages.push({ phase, words, ms, at, near }) - 1;
   const each = (total, count) => Math.min(ONE, total / count);
@@ -40,7 +47,7 @@ function result(step) {
 }
 
 // What is known at stage `at`, as ribbon, card and tree ask for it.
-const viewAt = (tale, at) => ({
+export const viewAt = (tale, at) => ({
   of: (j) => (j < 0 ? (at < tale.extra ? 'wait' : 'done') : at < tale.drawn[j] ? 'wait' : at < tale.judged[j] ? 'pending' : 'done'),
   scored: at >= tale.scored,
   at: tale.stages[at].at,
@@ -61,7 +68,7 @@ function tellGroup(group, tale, view) {
   for (const mark of group.querySelectorAll('.sv-fork,.sv-stop')) mark.classList.toggle('sv-wait', !!view && view.of(-1) === 'wait');
 }
 
-function makeSlow(host, store, parts, live, onKnown) {
+export function makeSlow(host, store, parts, live, onKnown) {
   const bar = el('div', 'sv-tale'), words = el('span', 'sv-tale-words'), stops = el('span', 'sv-tale-stops');
   bar.setAttribute('role', 'group');
   bar.setAttribute('aria-label', 'This step, told slowly');
@@ -91,7 +98,7 @@ function makeSlow(host, store, parts, live, onKnown) {
 
   // To a stage, and on from there.
   function go(next) {
-    if (!element.isConnected || next >= tale.stages.length) return stop();
+    if (!host.isConnected || next >= tale.stages.length) return stop();
     at = next;
     paint();
     timer = setTimeout(go, tale.stages[at].ms, at + 1);
@@ -149,11 +156,11 @@ function makeSlow(host, store, parts, live, onKnown) {
     for (const group of parts.ribbon.groups(told.step.i)) tellGroup(group, told, null);
     offerIt();
     // a hidden button must not keep the focus, nor leave it nowhere: there Space would be the page's own key
-    if (focused) (offer.hidden ? root.querySelector('.sv-scrub input') : offer)?.focus();
+    if (focused) (offer.hidden ? parts.transport : offer).focus();
   }
 
   function skip(event) {
-    if (!element.isConnected) return stop();
+    if (!host.isConnected) return stop();
     if (bar.contains(event.target) && event.key !== 'Escape') return;
     if (event.type === 'keydown' && ['Tab', 'Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return;
     // told by hand it stays until it is closed or another step is looked at
@@ -174,11 +181,10 @@ function makeSlow(host, store, parts, live, onKnown) {
   }
 
   function onClick(event) {
-    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
     if (event.target.closest?.('#sv-step')) asked = store.n;
     else if (event.target.closest?.('#sv-play,#sv-live')) asked = null;
   }
-  document.addEventListener('click', onClick, true);
+  hear(host, 'click', onClick, true);
 
   try { on = localStorage.getItem('specviz.slow') === '1'; } catch { /* private window */ }
 

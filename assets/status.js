@@ -1,12 +1,18 @@
 // The line on top (state, why it stopped, progress, which models), the legend with the view's own switches, and the
 // polite voice for screen readers. Says things; changes nothing but two switches on the root.
 
+import { CONFIG } from './config.js';
+import { add, asIs, button, el, plural, setText, some } from './dom.js';
+import { BUSY } from './live.js';
+import { lossy } from './store.js';
+import { LOSSY, STATES, WHY, pairParts, pairTip, sentences } from './words.js';
+
 // Milliseconds after which a wait between two steps is told.
 const WAIT_SHOWN = 1500;
 
 // With a busy neighbour a run waits for a moment at every step: it goes on running on screen unless the wait lasts.
 // What to show of `f` at the time `now`, and for how many milliseconds more a wait is not told.
-function makePatience() {
+export function makePatience() {
   let running = null, since = 0;
   return (f, now) => {
     if (f.state !== 'waiting') {
@@ -20,7 +26,8 @@ function makePatience() {
   };
 }
 
-function makeStatus(host, store, live, transport) {
+// `transport` gives the transport, made later; `reach` says whether the server answers (pulse.js); `trigger` is Gradio's.
+export function makeStatus(host, { root, store, live, transport, reach, trigger }) {
   const line = el('div', 'sv-status'), pill = el('span', 'sv-pill'), words = el('span', 'sv-say'), pair = asIs(el('span', 'sv-pair'));
   const track = el('div', 'sv-progress'), fill = el('div', 'sv-progress-fill'), voice = el('div', 'sv-sr');
   voice.setAttribute('aria-live', 'polite');
@@ -148,7 +155,8 @@ function makeStatus(host, store, live, transport) {
   return api;
 }
 
-function makeLegend(host, root, store, onResize) {
+// `parts` of the view: the switches act on some of them.
+export function makeLegend(host, root, parts, onResize) {
   const row = el('div', 'sv-tools'), list = el('ul', 'sv-legend');
   list.setAttribute('aria-label', 'What became of a token');
   for (const [letter, l] of Object.entries(CONFIG.palette.fates)) {

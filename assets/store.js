@@ -2,12 +2,15 @@
 // `shown` is the number of steps on screen: stepping back is a smaller number, and no sum is ever recomputed.
 // Example: store.sum(12).tokens is the number of tokens after twelve steps.
 
-// Places of a token's fields on the wire (specviz/views/wire.py).
-const ID = 0, SHOWN = 1, FATE = 2, PARENT = 3, Q = 4, P = 5, ACCEPT = 6, COIN = 7, DRAFTER = 8, VERIFIER = 9, BREAKS = 10;
+import { CONFIG } from './config.js';
+import { countStep, isTree } from './shape.js';
 
-const NOTHING = { tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0, lossy: 0 };
+const NOTHING = {
+  tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0,
+  lossy: 0,
+};
 
-function makeStore() {
+export function makeStore() {
   const store = {
     run: null, head: null, recording: false, steps: [], sums: [NOTHING], baseline: null, details: new Map(),
     text: null, shown: 0, changes: [],
@@ -67,9 +70,9 @@ function makeStore() {
 }
 
 // Whether drafted tokens of this step met a rule that changes the output.
-const lossy = (step) => step.tok.length > 0 && (CONFIG.lossy || []).includes(step.ru);
+export const lossy = (step) => step.tok.length > 0 && (CONFIG.lossy || []).includes(step.ru);
 
-function changeLabel(a, b) {
+export function changeLabel(a, b) {
   const parts = [];
   // what a person set, not what a policy made of it: that moves at nearly every step
   const set = (s) => s.ks ?? s.k;

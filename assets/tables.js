@@ -3,15 +3,19 @@
 // Rows of several steps are made of sums, so a decimated chart shows the true rate of its steps, not a sample.
 // Acceptance is counted by place, in chains and trees alike. `x_` columns place a row on an axis of output tokens.
 
+import { plural } from './dom.js';
+import { countStep } from './shape.js';
+
 // A chart is some 400 pixels wide: more rows would cost time and show nothing.
 const MAX_ROWS = 200;
 
-function stepTable(store, shown, limit = MAX_ROWS) {
+export function stepTable(store, shown, limit = MAX_ROWS) {
   const size = Math.max(1, Math.ceil(shown / limit));
   const table = {
     step: [], span: [], alpha: [], accepted: [], tested: [], drafted: [], alpha_run: [], accepted_run: [],
     tested_run: [], tokens: [], tau_run: [], tokens_run: [], draft_ms: [], verify_ms: [], other_ms: [], total_ms: [],
-    alone_ms: [], one: [], emitted: [], wrote: [], written: [], wrote_run: [], passes: [], passes_run: [], rate: [], total_s: [], rate_run: [], time_run_s: [],
+    alone_ms: [], one: [], emitted: [], wrote: [], written: [], wrote_run: [], passes: [], passes_run: [],
+    rate: [], total_s: [], rate_run: [], time_run_s: [],
     alone_rate: [], speedup_run: [], x_end: [], x_mid: [], x_wide: [],
   };
   const alone = store.baseline && store.baseline.tps > 0 ? 1000 / store.baseline.tps : null;
@@ -59,7 +63,7 @@ function stepTable(store, shown, limit = MAX_ROWS) {
 }
 
 // Conditional acceptance: of the steps whose walk reached place i, how many accepted it.
-function positionTable(store, shown) {
+export function positionTable(store, shown) {
   const accepted = [], tested = [];
   for (let i = 0; i < shown; i++) {
     const c = countStep(store.steps[i]);
@@ -77,7 +81,7 @@ function positionTable(store, shown) {
 const round = (x, digits) => Math.round(x * 10 ** digits) / 10 ** digits;
 
 // "{accepted_run} of {tested_run} accepted" with the last row of a table; null where there is no row yet.
-function sentence(template, table) {
+export function sentence(template, table) {
   const columns = Object.values(table), last = columns[0].length - 1;
   if (last < 0) return null;
   return template.replace(/\{(\w+)\}/g, (_, name) => String(table[name] ? table[name][last] : ''));

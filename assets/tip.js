@@ -3,7 +3,9 @@
 // (thousands of chips then carry nothing). Appears on hover and on focus, leaves on Escape. Where there is no hover a tap
 // shows it, until the next tap or until what it belongs to is moved away by hand.
 
-function makeTip(root) {
+import { asIs, el, hear } from './dom.js';
+
+export function makeTip(root) {
   const box = el('div', 'sv-tip');
   box.id = 'sv-tip';
   box.setAttribute('role', 'tooltip');
@@ -88,10 +90,7 @@ function makeTip(root) {
   };
   // the first of all to hear a tap; the last, when what it does is done
   function listen(name, capture) {
-    document.addEventListener(name, function hear(event) {
-      if (element.isConnected) onTouch[name](event);
-      else document.removeEventListener(name, hear, { capture });
-    }, { capture, passive: true });
+    hear(root, name, onTouch[name], { capture, passive: true });
   }
   listen('pointerdown', true);
   listen('pointerup', true);

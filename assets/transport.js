@@ -3,6 +3,9 @@
 // looked at on the way in. On a recording they replay it and compute nothing: "Run live" (#sv-live) does that. On a live
 // run they are held back only while the cursor is behind its end.
 
+import { CONFIG } from './config.js';
+import { add, button, el, hear, setText } from './dom.js';
+
 // Between two steps of a replay at full speed, and the least between the explanation of one step and the next.
 const REPLAY_MS = 125, BREATH_MS = 400;
 const OWN_BUTTONS = '#sv-play,#sv-pause,#sv-step,#sv-reset,#sv-alone';
@@ -11,12 +14,13 @@ const KEYED = TYPED + ',input,[role=slider],[role=tab]';
 const PRESSED = 'button,a,summary,[role=button]';
 
 // Milliseconds between two steps at the speed of the menu; 0 at full speed.
-function stepPause() {
-  const speed = CONFIG.speeds[document.querySelector('#sv-speed input')?.value];
+export function stepPause() {
+  const speed = CONFIG.speeds[/** @type {HTMLInputElement | null} */ (document.querySelector('#sv-speed input'))?.value];
   return speed ? 1000 / speed : 0;
 }
 
-function makeTransport(host, store, live, onMove) {
+// `parts` of the view: some are made later.
+export function makeTransport(host, root, store, live, parts, onMove) {
   const bar = el('div', 'sv-scrub'), range = el('input'), label = el('span', 'sv-scrub-label');
   range.type = 'range';
   range.min = '0';
@@ -67,7 +71,7 @@ function makeTransport(host, store, live, onMove) {
   const goesOn = () => live.state() === 'playing' || live.state() === 'waiting';
 
   function tick() {
-    if (!element.isConnected) return stopReplay();
+    if (!host.isConnected) return stopReplay();
     if (lags && goesOn() && !slowly()) {
       stopReplay();
       return go(store.n, true);
@@ -103,6 +107,7 @@ function makeTransport(host, store, live, onMove) {
   }
 
   // --- the page's own buttons
+  /** @returns {any} */
   const find = (id) => {
     const node = document.getElementById(id);
     return node && (node.matches('button') ? node : node.querySelector('button') || node);
@@ -140,7 +145,6 @@ function makeTransport(host, store, live, onMove) {
   };
 
   function onClick(event) {
-    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
     const node = !passing && event.target.closest?.(OWN_BUTTONS);
     if (!node) return;
     const hold = () => {
@@ -183,7 +187,6 @@ function makeTransport(host, store, live, onMove) {
   };
 
   function onKey(event) {
-    if (!element.isConnected) return document.removeEventListener('keydown', onKey);
     if (event.key === 'Tab') pointed = null;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const at = event.target, scrubs = at === range && event.key === ' ';
@@ -197,13 +200,11 @@ function makeTransport(host, store, live, onMove) {
 
   // Some browsers press a button when Space comes up again.
   function onKeyUp(event) {
-    if (!element.isConnected) return document.removeEventListener('keyup', onKeyUp);
     if (event.key === ' ' && swallowed) event.preventDefault();
     swallowed = false;
   }
 
   function onPointer(event) {
-    if (!element.isConnected) return document.removeEventListener('pointerdown', onPointer, true);
     pointed = event.target.closest?.(':is(#sv-transport, .sv-root) :is(' + PRESSED + ')') || null;
   }
 
@@ -215,10 +216,10 @@ function makeTransport(host, store, live, onMove) {
     return true;
   }
 
-  document.addEventListener('click', onClick, true);
-  document.addEventListener('keydown', onKey);
-  document.addEventListener('keyup', onKeyUp);
-  document.addEventListener('pointerdown', onPointer, true);
+  hear(host, 'click', onClick, true);
+  hear(host, 'keydown', onKey);
+  hear(host, 'keyup', onKeyUp);
+  hear(host, 'pointerdown', onPointer, true);
 
   return {
     update() {
@@ -241,6 +242,7 @@ function makeTransport(host, store, live, onMove) {
     },
     stopReplay,
     holdIfSlow,
+    focus() { range.focus(); },
     // The step on screen has been explained: the next one after what is left of its pause.
     told() {
       if (!tells) return;

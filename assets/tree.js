@@ -2,20 +2,26 @@
 // probability; colour, mark and line are the fate; the branch that was kept is thick. Choosing a node shows its place.
 // One tab stop: arrows go along the branches. Where nodes stand comes from shape.js.
 
+import { add, el, plural, prob, setText, some, svg } from './dom.js';
+import { childrenOf, depths, isTree, parentOf, pathEnd, treeRows } from './shape.js';
+import { makeSides } from './sides.js';
+import { DRAFTER, FATE, Q, SHOWN } from './wire.js';
+import { fateWord, look } from './words.js';
+
 // Letters of a label, and those that its mark takes: marks may come from a wider font.
 const LABEL = 12, MARK = 2.6;
 
 // Width of a text in letters; ideographs are two wide.
-const letters = (text) => [...text].reduce((n, c) => n + (c >= '\u1100' ? 2 : 1), 0);
+export const letters = (text) => [...text].reduce((n, c) => n + (c >= '\u1100' ? 2 : 1), 0);
 
-function clip(text, room = LABEL) {
+export function clip(text, room = LABEL) {
   if (letters(text) <= room) return text;
   const kept = [...text];
   while (letters(kept.join('')) > room - 1) kept.pop();
   return kept.join('') + '…';
 }
 
-function makeTree(host, onChoose, tipOf) {
+export function makeTree(host, onChoose, tipOf) {
   const box = el('div', 'sv-tree'), scroll = el('div', 'sv-tree-scroll'), note = el('div', 'sv-muted');
   const sides = makeSides(scroll, 'places');
   add(host, add(box, sides.bar, scroll, note));
@@ -65,7 +71,8 @@ function makeTree(host, onChoose, tipOf) {
     }
     scroll.replaceChildren(picture);
     const columns = wide.map((w, c) => [left[c], left[c] + dot + w * em]).filter((c) => c);
-    sides.set(width > scroll.clientWidth + 6 ? { starts: columns.map((c) => c[0]), ends: columns.map((c) => c[1]), before: 0, after: 0 } : null);
+    const starts = columns.map((c) => c[0]), ends = columns.map((c) => c[1]);
+    sides.set(width > scroll.clientWidth + 6 ? { starts, ends, before: 0, after: 0 } : null);
     setText(note, plural(step.tok.length, 'token') + ' at ' + plural(Math.max(...depth), 'place') +
       '. Size of a dot: the draft model’s own probability.');
     const last = nodes.get(step.ex ? -1 : pathEnd(step.tok));

@@ -1,14 +1,20 @@
 // Sentences about steps and tokens, in the words of the glossary. No elements, no state.
 // Example: verdictWords of a rejected token → "coin 0.72 ≥ 0.39".
 
-const WHY = {
+import { CONFIG } from './config.js';
+import { apart, ms, plural, prob, quoted, some } from './dom.js';
+import { countStep, depths, isTree, parentOf, pathEnd, walkOrder } from './shape.js';
+import { lossy } from './store.js';
+import { ACCEPT, COIN, DRAFTER, FATE, ID, P, Q, SHOWN, VERIFIER } from './wire.js';
+
+export const WHY = {
   eos: 'the target wrote its end token',
   length: 'the token limit was reached',
   'stop string': 'a stop string appeared',
   context: 'the context window is full',
 };
 
-const SHORT_DRAFT = {
+export const SHORT_DRAFT = {
   room: 'draft cut short: little room left',
   'end token': 'draft ended with an end token',
   'no match': 'no match found in the text',
@@ -19,16 +25,16 @@ const SHORT_DRAFT = {
   confidence: 'draft stopped: the drafter was unsure',
 };
 
-const STATES = {
+export const STATES = {
   empty: 'No run yet', loading: 'Loading', measuring: 'Measuring', playing: 'Running', paused: 'Paused', finished: 'Finished',
   waiting: 'Waiting', error: 'Stopped by an error', refused: 'Not done', unloaded: 'No models', recording: 'Recording', ready: 'Ready', offline: 'Offline',
   replay: 'Replaying',
 };
 
-const LOSSY = 'changes the output';
+export const LOSSY = 'changes the output';
 
-const look = (letter) => CONFIG.palette.fates[letter];
-const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
+export const look = (letter) => CONFIG.palette.fates[letter];
+export const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
 const fateSays = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.says : look(letter).says);
 
 // What differs in a tree from what the legend says of a chain.
@@ -39,10 +45,10 @@ const TREE_SAYS = {
 };
 
 // A draft that was chosen, not drawn: all the mass on one token.
-const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every((t) => t[Q] === 1);
+export const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every((t) => t[Q] === 1);
 
 // The rule's formula filled in, as [formula, is it p/q]. Told from the numbers, so that a new rule needs no line here.
-function acceptFormula(token, step) {
+export function acceptFormula(token, step) {
   const q = token[Q], p = token[P], a = token[ACCEPT];
   // a rule that changes the output has bounds of its own
   if (!some(a) || lossy(step)) return '';
@@ -57,15 +63,15 @@ function acceptFormula(token, step) {
 }
 
 // At temperature 0 nothing is drawn: each model has one choice, and the chances worth showing are those before that.
-const cold = (step) => step.T === 0;
-const qOf = (token, step) => token[cold(step) ? DRAFTER : Q];
-const pOf = (token, step) => token[cold(step) ? VERIFIER : P];
+export const cold = (step) => step.T === 0;
+export const qOf = (token, step) => token[cold(step) ? DRAFTER : Q];
+export const pOf = (token, step) => token[cold(step) ? VERIFIER : P];
 
 // What the target writes after node `node`; null where the walk did not come there, or the run ended first.
-const choiceAt = (step, node) => step.tok.find((t) => t[FATE] === 'a' && parentOf(t) === node) || (pathEnd(step.tok) === node ? step.ex : null);
+export const choiceAt = (step, node) => step.tok.find((t) => t[FATE] === 'a' && parentOf(t) === node) || (pathEnd(step.tok) === node ? step.ex : null);
 
 // How a tested token was decided.
-function verdictWords(token, step) {
+export function verdictWords(token, step) {
   const kept = token[FATE] === 'a';
   if (cold(step)) {
     const choice = choiceAt(step, parentOf(token));
@@ -77,7 +83,7 @@ function verdictWords(token, step) {
 }
 
 // Where the target's own token comes from.
-function drawnFrom(step) {
+export function drawnFrom(step) {
   if (cold(step)) return 'the target’s first choice';
   if (step.ex[FATE] === 'b') return 'drawn from p';
   return lossy(step) ? 'drawn by the target' : 'drawn from the residual';
@@ -85,7 +91,7 @@ function drawnFrom(step) {
 
 const close = (a, b) => Math.abs(a - b) <= 0.002 * Math.max(a, b) + 1e-6;
 
-function tokenTip(token, step, raw) {
+export function tokenTip(token, step, raw) {
   const letter = token[FATE], k = step.k;
   const lines = [fateWord(letter, k) + ' · ' + token[SHOWN] + ' · id ' + token[ID],
     isTree(step.tok) ? TREE_SAYS[letter] || fateSays(letter, k) : fateSays(letter, k)];
@@ -110,10 +116,10 @@ function tokenTip(token, step, raw) {
 }
 
 // While a step is explained, before this token's verdict is.
-const pendingTip = (token) => (token ? ['drafted · ' + token[SHOWN] + ' · id ' + token[ID]] : []);
+export const pendingTip = (token) => (token ? ['drafted · ' + token[SHOWN] + ' · id ' + token[ID]] : []);
 
 // What else a tree held, place by place along the walk.
-function forkTip(step) {
+export function forkTip(step) {
   const c = countStep(step), tok = step.tok, depth = depths(tok), places = [];
   for (const j of walkOrder(tok)) (places[depth[j] - 1] ||= []).push(look(tok[j][FATE]).mark + ' ' + tok[j][SHOWN]);
   const lines = [c.drafted - c.accepted + ' of ' + c.drafted + ' drafted tokens not taken: the draft was a tree'];
@@ -124,7 +130,8 @@ function forkTip(step) {
   return lines.concat('step ' + (step.i + 1) + '; the step card draws the tree');
 }
 
-function stepSettings(step) {
+/** @param {import('./wire.js').Step} step */
+export function stepSettings(step) {
   const parts = step.st === 'none' ? ['no draft']
     : ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
   if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
@@ -135,7 +142,8 @@ function stepSettings(step) {
   return parts;
 }
 
-function stepTimes(step) {
+/** @param {import('./wire.js').Step} step */
+export function stepTimes(step) {
   const parts = [step.tok.length ? 'draft ' + ms(step.d) : '', 'verify ' + ms(step.v)].filter(Boolean);
   if (step.o >= 0.05 * (step.d + step.v)) parts.push('other ' + ms(step.o));
   if (step.c >= 1) parts.push('+ ' + ms(step.c) + ' reading the text first');
@@ -143,7 +151,7 @@ function stepTimes(step) {
 }
 
 // Which models, and the seed of the run made with them, in parts that a line may break between.
-function pairParts(pair, seed) {
+export function pairParts(pair, seed) {
   if (!pair) return [];
   const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
   const where = ['dtype', 'device'].flatMap((key) => (typeof pair[key] === 'string' ? [pair[key].replace('torch.', '')] : []));
@@ -151,12 +159,12 @@ function pairParts(pair, seed) {
 }
 
 // What the line of models leaves out: notes, and what strategies draft with that have a draft of their own.
-function pairTip(pair, seed) {
+export function pairTip(pair, seed) {
   const own = Object.entries(pair?.drafted_with || {}).map(([strategy, what]) => strategy + ' drafts with ' + what);
   return pair ? [pairParts(pair, seed).join(' '), ...(pair.notes || []), ...own].filter(Boolean) : [];
 }
 
 // Whole sentences one after the other, as a voice needs them.
-function sentences(...texts) {
+export function sentences(...texts) {
   return texts.filter(Boolean).map((t) => t[0].toUpperCase() + t.slice(1) + (/[.!?…]$/.test(t) ? '' : '.')).join(' ');
 }

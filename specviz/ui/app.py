@@ -18,7 +18,7 @@ from specviz.sessions.arguments import CheckedCalls
 from specviz.sessions.next_action import MATTERS
 from specviz.sessions.services import Services
 from specviz.sessions.visitors import MAX_VISITORS
-from specviz.ui import controls
+from specviz.ui import controls, scripts
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
 from specviz.ui.handlers import Handlers
 from specviz.ui.layout import Sidebar, Transport, live_view, sidebar, transport
@@ -85,7 +85,10 @@ def launch_options() -> dict[str, Any]:
         # all that may be under way at once: the page's runs, calls that run or wait, and some that are being turned away
         "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
         "state_session_capacity": SESSIONS,
-        "app_kwargs": {"middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)]},
+        "app_kwargs": {
+            "middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)],
+            "routes": scripts.routes(),
+        },
     }
 
 

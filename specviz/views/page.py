@@ -1,12 +1,14 @@
-"""The texts the live view and the views of the studies are made of, for whoever mounts them: script, template, style.
+"""What the live view and the views of the studies are made of, for whoever mounts them: scripts, template, style.
 
-Knows the order of the files in `assets/` and nothing of Gradio. Example::
+The files of `assets/` are ES modules that import each other; each view has an entry, which exports `mount`. The server
+offers them below `SCRIPTS_AT`, an address that changes with their content. Knows nothing of Gradio. Example::
 
     gr.HTML(html_template=page.template(), js_on_load=page.script(), …); demo.launch(css=page.css())
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,90 +25,88 @@ from specviz.views.markup import Html, joined, sheet
 
 PLOTLY = Path(plotly.__file__).parent / "package_data"
 """The folder of plotly.min.js, which the server must offer; `assets/plotting.js` fetches it."""
-SCRIPTS = (
-    "dom.js",
-    "plotting.js",
-    "shape.js",
-    "store.js",
-    "tables.js",
-    "csv.js",
-    "tip.js",
-    "sides.js",
-    "words.js",
-    "headline.js",
-    "chips.js",
-    "ribbon.js",
-    "card.js",
-    "tree.js",
-    "place.js",
-    "changes.js",
-    "charts.js",
-    "saving.js",
-    "transport.js",
-    "status.js",
-    "slow.js",
-    "runs.js",
-    "live.js",
-    "pulse.js",
-    "unheard.js",
-    "mends.js",
-    "touch.js",
-    "numbers.js",
-    "print.js",
-    "view.js",
+SCRIPTS: Mapping[str, bytes] = MappingProxyType(
+    {path.relative_to(ASSETS).as_posix(): path.read_bytes() for path in sorted(ASSETS.rglob("*.js"))}
 )
-"""One function scope in this order; `view.js` is the entry and comes last."""
-PICTURE_SCRIPTS = ("dom.js", "plotting.js", "figure.js", "picture.js")
-"""A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
+"""Name → text in UTF-8 of each module. Read once: what is served is what `SCRIPTS_AT` names."""
+SCRIPTS_AT = "/specviz/" + hashlib.sha256(b"".join(name.encode() + SCRIPTS[name] for name in SCRIPTS)).hexdigest()[:16]
+"""Where the server offers them, below the app's own address. Another content is another address, so that no browser runs
+files of two versions; hence they may be kept for ever."""
+EVENTS = ("back", "compared", "link", "rested", "use")
+"""Events that the live view triggers. Gradio looks for their names, in quotes, in `js_on_load`."""
+FAILED = "The page’s scripts could not load: reload the page."
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
-RACE_SCRIPTS = ("dom.js", "lanes.js", "race.js")
-"""The race of a comparison, a view of its own."""
+"""A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
-SWEEP_SCRIPTS = ("dom.js", "plotting.js", "figure.js", "sweep.js")
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
 MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
 """Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
 
 
+_LOAD = """
+// the app may be mounted below another one's address
+const below = new URL(window.gradio_config?.root || '/', location.href).pathname.replace(/\\/$/, '');
+const at = (path) => new URL(below + path, location.href).href;
+const fetched = () => Promise.all([ENTRY, 'config.js'].map((name) => import(at(SCRIPTS_AT + '/' + name))));
+const again = () => new Promise((wait) => setTimeout(wait, 1500)).then(fetched);
+fetched().catch(again).then(([view, { configure }]) => {
+  configure({ ...CONFIG, plotly: at(CONFIG.plotly) });
+  view.mount({ element, props, watch, server, trigger });
+}, () => {
+  const words = document.createElement('p');
+  words.className = 'sv-failed';
+  words.setAttribute('role', 'alert');
+  words.textContent = FAILED;
+  element.querySelector('.sv-root, .sv-comparison').replaceChildren(words);
+});
+"""
+"""What each view does when it is put on the page: fetches its modules, or says that they cannot be had."""
+
+
 def script(
     lossy: Sequence[str] = (), speeds: Mapping[str, float] = MappingProxyType({}), settings: Sequence[str] = ()
 ) -> str:
-    """The whole of `js_on_load`: what the browser must know of palette and charts, then the files.
+    """`js_on_load` of the live view.
 
     `lossy`: rules that change the output; steps made under them say so. `speeds`: entries of the speed menu that wait
     between steps, in steps per second. `settings`: names in an address that say how a run is made.
     """
     config = {
-        "palette": palette.plain(),
         "slack": SLACK,
         "lossy": list(lossy),
         "speeds": dict(speeds),
         "settings": list(settings),
+        "events": EVENTS,
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
-    return _scope(config, SCRIPTS)
+    return _loader("view.js", config)
 
 
 def race_script() -> str:
-    """`js_on_load` of the race."""
-    return _scope({"palette": palette.plain()}, RACE_SCRIPTS)
+    """`js_on_load` of the race of a comparison."""
+    return _loader("race.js")
 
 
 def sweep_script() -> str:
     """`js_on_load` of a sweep's pictures."""
-    return _scope({}, SWEEP_SCRIPTS)
-
-
-def _scope(config: dict[str, Any], names: Sequence[str]) -> str:
-    config |= {"plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js"}
-    data = json.dumps(config, separators=(",", ":"), ensure_ascii=False)
-    return "\n".join([f"const CONFIG = {data};", *((ASSETS / name).read_text(encoding="utf-8") for name in names)])
+    return _loader("sweep.js")
 
 
 def picture_script() -> str:
     """`js_on_load` of a picture."""
-    return _scope({"palette": palette.plain()}, PICTURE_SCRIPTS)
+    return _loader("picture.js")
+
+
+def _loader(entry: str, config: Mapping[str, Any] = MappingProxyType({})) -> str:
+    known = {"palette": palette.plain(), "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js", **config}
+    names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": FAILED}
+    given = [f"const {name} = {_json(value)};" for name, value in names.items()]
+    return "\n".join([*given, _LOAD.strip()])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def template() -> str:

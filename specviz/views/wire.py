@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from specviz.core.records import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord
 from specviz.metrics.trust import uneven
@@ -26,13 +26,69 @@ from specviz.views.palette import LETTERS
 
 DIGITS = 4
 
+Token = list[Any]
+"""As in the docstring of this module."""
 
-def step(record: StepRecord) -> dict[str, Any]:
+
+class Step(TypedDict):
+    """A step without its candidates (`step`); `assets/wire.js` has the same keys. Times in milliseconds."""
+
+    i: int  # index of the step
+    n: int  # output tokens before it
+    k: int  # speculation length of this step
+    ks: NotRequired[int]  # as set, where the draft length chose another
+    dl: NotRequired[str]  # the draft length, unless it is fixed
+    st: str  # strategy
+    ru: str  # rule
+    T: float  # temperature
+    tk: int  # top-k, 0: off
+    tp: float  # top-p
+    rp: float  # repetition penalty
+    tok: list[Token]  # the draft
+    ex: Token | None  # what the target added
+    stop: str | None  # stop reason
+    ds: str | None  # draft end
+    pos: int  # positions in the target pass
+    d: float | None  # draft
+    v: float | None  # verify
+    o: float | None  # other
+    c: float | None  # prefill of text before the step
+    rec: float | None  # recording
+
+
+class Detail(TypedDict):
+    """What `detail` makes of a step."""
+
+    i: int
+    tok: list[str]  # text of each drafted token
+    ex: str | None
+    places: list[dict[str, Any]]
+
+
+class Frame(TypedDict):
+    """A message of a run (`sessions/frames.py`). All but `m` and `state` only where there is something to say."""
+
+    m: str  # kind of the message, here "frame"
+    state: str
+    seq: NotRequired[int]  # number of the message
+    r: NotRequired[str | None]  # id of the run
+    f: NotRequired[int]  # index of the first of these steps
+    s: NotRequired[list[Step]]
+    b: NotRequired[dict[str, Any]]  # the baseline
+    head: NotRequired[dict[str, Any]]
+    why: NotRequired[str | None]  # stop reason of the run
+    hint: NotRequired[str]
+    others: NotRequired[int]  # turns of other visitors between the steps
+    say: NotRequired[str]
+    progress: NotRequired[float | None]
+    back: NotRequired[str]
+    text: NotRequired[str | None]
+
+
+def step(record: StepRecord) -> Step:
     """One step without its candidates. Times in milliseconds."""
     s = record.settings
-    # what is usual is left out: K as set, where the draft length asked for another, and the draft length
-    chosen = {"ks": None if s.k == record.k else s.k, "dl": None if s.draft_length == "fixed" else s.draft_length}
-    return {
+    made: Step = {
         "i": record.index,
         "n": record.start,
         "k": record.k,
@@ -52,11 +108,16 @@ def step(record: StepRecord) -> dict[str, Any]:
         "o": _ms(record.other_s),
         "c": _ms(record.catch_up_s),
         "rec": _ms(record.record_s),
-        **{name: value for name, value in chosen.items() if value is not None},
     }
+    # what is usual is left out
+    if s.k != record.k:
+        made["ks"] = s.k
+    if s.draft_length != "fixed":
+        made["dl"] = s.draft_length
+    return made
 
 
-def detail(record: StepRecord) -> dict[str, Any]:
+def detail(record: StepRecord) -> Detail:
     """What the step card shows on demand: whole texts, and the two distributions at each place that was visited."""
     return {
         "i": record.index,

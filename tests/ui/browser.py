@@ -24,13 +24,14 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 from safetensors.torch import load_file, save_file
 
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.models.loading import Pair, load_pair
 from specviz.recordings.gallery import SAMPLED
 from specviz.ui import app, controls
+from specviz.views.page import SCRIPTS, SCRIPTS_AT
 from tests import tiny
 
 ARGS = [
@@ -153,6 +154,20 @@ def browser() -> Iterator[Browser]:
             yield chromium
         finally:
             chromium.close()
+
+
+def offer_scripts(shown: Page) -> None:
+    """An empty document beside which the page's modules lie, with no app behind it."""
+
+    def answer(route: Route) -> None:
+        name = urlsplit(route.request.url).path.removeprefix(SCRIPTS_AT + "/")
+        if name in SCRIPTS:
+            route.fulfill(body=SCRIPTS[name], content_type="text/javascript")
+        else:
+            route.fulfill(body="", content_type="text/html")
+
+    shown.route("**/*", answer)
+    shown.goto("http://page.invalid/")
 
 
 def is_local(url: str) -> bool:

@@ -23,7 +23,14 @@ def test_the_nearest_allowed_number_by_hand():
         ["abc", 0, 32, 1],
         ["0.333", 0, 2, 0.05],
     ]
-    assert js.run(["numbers.js"], "GIVEN.map((given) => allowed(...given))", given) == [32, 0, 3, None, None, 0.35]
+    assert js.run(["gradio_fixes/number_boxes.js"], "GIVEN.map((given) => allowed(...given))", given) == [
+        32,
+        0,
+        3,
+        None,
+        None,
+        0.35,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from specviz.core.words import say
 from specviz.views import page as view_page
 from specviz.views import wire
+from tests.ui import browser
 from tests.ui.actions import PHONE, SCREEN, lengthen
 
 RANGE = ".sv-race input[type=range]"
@@ -129,11 +130,14 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
         lane("n-gram table", [70, 140, 210, 280], "abcd"),
     ]
     page = chromium.new_page(viewport=SCREEN)
+    browser.offer_scripts(page)
     page.set_content(f"<style>{view_page.css()}</style>{view_page.RACE_TEMPLATE}")
     page.evaluate(
-        "([script, value]) => new Function('element', 'props', 'watch', script)(document.body, { value }, () => {})",
+        "([script, value]) => new Function('element', 'props', 'watch', 'server', 'trigger', script)"
+        "(document.body, { value }, () => {})",
         [view_page.race_script(), wire.pack({"lanes": lanes_, "note": "note"})],
     )
+    page.wait_for_selector(".sv-track-figures")
     # as wide as they are where there is no Gradio beside them: what counts is which are marked, and when
     marked = "() => [...document.querySelectorAll('.sv-column')].map((c) => [...c.children].map((n) => n.matches('.sv-parted')))"
     assert page.evaluate(marked) == [[False] * 4, [False] * 4, [True, True, False, False], [False] * 4]

@@ -1,6 +1,6 @@
-"""Runs files of `assets/` outside the page: in node where there is one, else in Chromium.
+"""Runs modules of `assets/` outside the page: in node where there is one, else in Chromium.
 
-Example: ``run(["store.js"], "niceCeil(7)")`` is 8.
+Example: ``run(["dom.js"], "niceCeil(7)")`` is 8.
 """
 
 from __future__ import annotations
@@ -15,26 +15,38 @@ from specviz.views import page, palette
 
 
 def run(files: Sequence[str], expression: str, given: Any = None) -> Any:
-    """Value of `expression` after the files; `GIVEN` is the plain data `given`, CONFIG has the palette."""
-    parts = [
-        f"const CONFIG = {json.dumps({'palette': palette.plain()})}, GIVEN = {json.dumps(given)};",
-        *[(page.ASSETS / name).read_text(encoding="utf-8") for name in files],
-        f"return JSON.stringify({expression});",
-    ]
-    body = "(() => {\n" + "\n".join(parts) + "\n})()"
-    return json.loads(_node(body) if shutil.which("node") else _chromium(body))
+    """Value of `expression`, in which what the modules export has its name; `GIVEN` is the plain data `given`."""
+    return json.loads(_node(files, expression, given) if shutil.which("node") else _chromium(files, expression, given))
 
 
-def _node(body: str) -> str:
+def _program(at: str, files: Sequence[str], expression: str, given: Any) -> str:
+    """An async function's body: modules come from the address `at`, CONFIG gets the palette."""
+    body = json.dumps(f"return ({expression});")
+    return f"""
+        const modules = await Promise.all({json.dumps(["config.js", *files])}.map((name) => import({json.dumps(at)} + name)));
+        const names = Object.assign({{ GIVEN: {json.dumps(given)} }}, ...modules);
+        names.configure({json.dumps({"palette": palette.plain()})});
+        return JSON.stringify(new Function(...Object.keys(names), {body})(...Object.values(names)));
+    """
+
+
+def _node(files: Sequence[str], expression: str, given: Any) -> str:
+    program = _program(page.ASSETS.as_uri() + "/", files, expression, given)
     done = subprocess.run(
-        ["node", "-"], input=f"process.stdout.write({body})", capture_output=True, text=True, timeout=60
+        ["node", "--input-type=module", "-"],
+        input=f"(async () => {{{program}}})().then((found) => process.stdout.write(found));",
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def _chromium(body: str) -> str:
+def _chromium(files: Sequence[str], expression: str, given: Any) -> str:
     from tests.ui import browser  # noqa: PLC0415 - starts torch, and is not needed where node is
 
     with browser.browser() as chromium:
-        return str(chromium.new_page().evaluate(body))
+        shown = chromium.new_page()
+        browser.offer_scripts(shown)
+        return str(shown.evaluate(f"async () => {{{_program(page.SCRIPTS_AT + '/', files, expression, given)}}}"))

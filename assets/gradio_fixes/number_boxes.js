@@ -1,17 +1,24 @@
+// Defect in Gradio 6.31.0: the number box of a gr.Slider sends each keystroke on as a new value: what is half typed, an empty
+// box as 0, and numbers beyond the range.
+// Upstream: gradio-app/gradio issue 2371 (closed: moved to the nearest end once the box is left).
+// Canary: tests/ui/test_gradio_fixes.py::test_a_number_box_sends_what_is_beyond_its_range
+//
 // Number boxes beside the sliders hand on whole and allowed values only: what is half typed, or no number, or beyond the
 // range is not heard by the page, so that no setting is changed by clearing a box in order to type another number.
 // Left at that, the box goes back to what it was, or to the nearest value that is allowed, and it is said.
 
+import { hear } from '../dom.js';
+
 // The nearest allowed value of a box with these ends and step, null where `text` is no number.
 // Example: allowed('99', 0, 32, 1) is 32, and allowed('abc', 0, 32, 1) is null.
-function allowed(text, low, high, step) {
+export function allowed(text, low, high, step) {
   const value = Number(text);
   if (String(text).trim() === '' || !Number.isFinite(value)) return null;
   const from = Number.isFinite(low) ? low : 0, near = from + Math.round((value - from) / step) * step;
   return Number(Math.min(high, Math.max(low, near)).toFixed(6));
 }
 
-function mendNumbers(tell, untell) {
+export function fixNumberBoxes(element, tell, untell) {
   const kept = new WeakMap(), said = new WeakMap();
   const boxOf = (event) => (event.target.matches?.('input[type=number]') ? event.target : null);
   const blockOf = (node) => node.closest('.sv-knob, .block');
@@ -47,22 +54,17 @@ function mendNumbers(tell, untell) {
   // point, unless it parts thousands in what is pasted.
   const POINT = (0.5).toLocaleString().includes('.');
   function onComma(event) {
-    if (!element.isConnected) return document.removeEventListener('beforeinput', onComma, true);
     const text = event.data || '';
     if (!POINT || !boxOf(event) || !/^[^,]*,\d*$/.test(text) || /\d,\d{3}$/.test(text)) return;
     event.preventDefault();
     document.execCommand('insertText', false, text.replace(',', '.'));
   }
-  document.addEventListener('beforeinput', onComma, true);
+  hear(element, 'beforeinput', onComma, true);
 
   // `blur` and not `focusout`: Gradio moves a number to the nearest end when it hears of it, which must not come first.
   const KINDS = ['focusin', 'input', 'change', 'blur'];
 
   function onEvent(event) {
-    if (!element.isConnected) {
-      for (const kind of KINDS) document.removeEventListener(kind, onEvent, true);
-      return;
-    }
     const slider = event.type === 'input' && event.target.matches?.('.slider_input_container input[type=range]');
     const box = slider ? blockOf(event.target)?.querySelector('input[type=number]') : boxOf(event);
     if (!box) return;
@@ -75,5 +77,5 @@ function mendNumbers(tell, untell) {
       } else event.stopImmediatePropagation();
     } else settle(box);
   }
-  for (const kind of KINDS) document.addEventListener(kind, onEvent, true);
+  for (const kind of KINDS) hear(element, kind, onEvent, true);
 }

@@ -1,7 +1,14 @@
-// What is pressed while the server is away, or Gradio deaf to the page, says so where it was pressed: the line on top may
-// be out of sight. One helper for all studies; what they show without a server is left alone.
+// Defect in Gradio 6.31.0: once it has lost the server, a button that is pressed does nothing and says nothing.
+// Upstream: gradio-app/gradio pull request 12907 (one message for all errors of a lost connection).
+// Canary: tests/ui/test_gradio_fixes.py::test_a_page_whose_server_comes_back_is_loaded_anew_and_a_press_before_says_nothing
+//
+// What is pressed then says so where it was pressed: the line on top may be out of sight. One helper for all studies; what
+// they show without a server is left alone.
 
-function makeUnheard(live) {
+import { el, hear, setText } from '../dom.js';
+
+// Hears while `element` is on the page. `reach`: whether the server answers (pulse.js).
+export function makeUnheard(element, live, reach) {
   const line = el('p', 'sv-unheard');
   line.setAttribute('role', 'status');
   let study = null;
@@ -23,7 +30,6 @@ function makeUnheard(live) {
   }
 
   function onClick(event) {
-    if (!element.isConnected) return document.removeEventListener('click', onClick, true);
     const button = event.target.closest?.('#sv-transport button, #sv-load, .gr-accordion button');
     if (!button || button.closest('.html-container')) return;
     const heading = button.matches('.label-wrap');
@@ -32,7 +38,7 @@ function makeUnheard(live) {
       update();
     } else if (!heading && reach.say) live.tell(reach.say, false, true);
   }
-  document.addEventListener('click', onClick, true);
+  hear(element, 'click', onClick, true);
 
   return { update };
 }
