@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from specviz.core.records import Fate
+from specviz.core.words import say
 from specviz.recordings import gallery
 from specviz.sessions import files
 from specviz.views import wire
@@ -377,4 +378,4 @@ def test_find_a_telling_place_says_where_it_already_is(visit):
     visit.page.locator("#sv-lossless > .label-wrap").click()
     visit.page.locator("#sv-lossless-where").get_by_text("after “").first.wait_for()
     visit.page.locator("#sv-lossless-find").click()
-    visit.page.locator("#sv-lossless-says").get_by_text("most telling position of the run already").wait_for()
+    visit.page.locator("#sv-lossless-says").get_by_text(say("lossless.already")).wait_for()

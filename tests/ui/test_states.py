@@ -55,7 +55,7 @@ def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):
     if large:
         visit.page.get_by_role("button", name="Large type").click()
     visit.until("(large) => document.querySelector('.sv-root').classList.contains('sv-presenter') === large", large)
-    visit.until("() => document.querySelector('.sv-lane-fate').getBoundingClientRect().bottom <= innerHeight")
+    visit.until("() => document.querySelector('.sv-lane-fate')?.getBoundingClientRect().bottom <= innerHeight")
     tops = visit.page.locator(".sv-figure").evaluate_all(
         "(all) => all.map((n) => Math.round(n.getBoundingClientRect().bottom))"
     )
