@@ -14,8 +14,9 @@ from specviz.core.settings import RunSettings
 from specviz.decoding import engine
 from specviz.decoding.knobs import own_knobs
 from specviz.drafting import STRATEGIES
+from specviz.sessions import links
 from specviz.traces.trace import Trace
-from specviz.ui import app, links
+from specviz.ui import app
 from specviz.verification import RULES
 from specviz.views import page
 from tests import tiny
@@ -64,7 +65,7 @@ from specviz.views.figures.base import colour, empty, feed
 
 def drafted() -> go.Figure:
     """A mark for each step."""
-    figure = empty("Drafted", "step", "tokens", "Tokens drafted in each step.", "{drafted} tokens in step {step}")
+    figure = empty("tokens", ("wrote_run", "passes_run", "tau_run"))
     figure.add_scatter(name="each step", marker={"color": colour("draft")}, meta=feed("steps", "step", "drafted", "draft"))
     return figure
 '''

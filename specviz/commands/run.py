@@ -1,4 +1,4 @@
-"""``python -m specviz run``: decode one prompt, print every step, and save the trace where asked."""
+"""The command ``run``: decode one prompt, print every step, and save the trace where asked."""
 
 from __future__ import annotations
 

@@ -50,6 +50,7 @@ def test_printing_gives_the_whole_run_and_all_charts_and_no_controls(chromium, o
     visit.key("End")
     visit.wait_label("step {0} of {0}".format(visit.place()[1]))
     chips = visit.page.locator(".sv-ribbon .sv-chip:visible").count()
+    visit.page.locator(".sv-plot .main-svg").first.wait_for()  # plotly is here
     # the charts at the bottom were never in sight
     assert visit.page.locator(".sv-plot:has(.main-svg)").count() < len(FIGURES)
     visit.page.set_viewport_size(PAPER[paper])
@@ -76,6 +77,7 @@ def test_printing_gives_the_whole_run_and_all_charts_and_no_controls(chromium, o
 def test_a_page_is_made_of_it(chromium, open_tab):
     context = chromium.new_context(viewport=SCREEN)
     visit = open_tab(context)
+    visit.page.locator(".sv-plot .main-svg").first.wait_for()  # plotly is here
     printed = []
     visit.page.expose_function("printed", lambda count: printed.append(count))
     # after the page's own, so as it is when the paper is filled
