@@ -120,8 +120,7 @@ def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):
     visit.press("step")
     visit.wait_label("step 1 of 1")
     visit.wait_state("Paused")
-    pair = visit.page.locator(".sv-pair")
-    assert (pair.text_content() or "").endswith("· seed 9007199254740993")
+    visit.until("() => document.querySelector('.sv-pair').textContent.endsWith('· seed 9007199254740993')")
     assert json.loads(save(visit)[1])["steps"][0]["settings"]["seed"] == 9007199254740993
     visit.page.locator(".sv-pill").hover()  # where a long sentence hides the models, too
     visit.until("() => document.querySelector('.sv-tip').textContent.includes('· seed 9007199254740993')")
@@ -136,7 +135,7 @@ def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):
     visit.press("step")
     visit.wait_state("Paused")
     visit.until("() => !document.querySelector('.sv-pair').textContent.endsWith('740993')")
-    drawn = re.search(r"· seed (\d+)$", pair.text_content() or "")
+    drawn = re.search(r"· seed (\d+)$", visit.page.locator(".sv-pair").text_content() or "")
     assert drawn and json.loads(save(visit)[1])["steps"][0]["settings"]["seed"] == int(drawn[1])
     assert visit.page.locator(".toast-body").count() == 0
 

@@ -80,7 +80,7 @@ def test_a_slider_is_hit_beside_its_line_and_covers_no_number(phone, least):
     if least == 36:
         visit.page.get_by_role("button", name="Controls").click()
         visit.page.locator("#sv-side.open").wait_for()
-        visit.page.wait_for_timeout(500)
+        visit.until("() => !document.querySelector('#sv-side').getAnimations({ subtree: true }).length")
     hits = """(least) => ['k', 'temperature'].map((name) => {
         const node = document.querySelector(`#sv-${name} input[type=range]`);
         node.scrollIntoView({ block: 'center' });
