@@ -4,6 +4,7 @@
 
 import { CONFIG } from './config.js';
 import { hear, some } from './dom.js';
+import { addressWithoutLanguage } from './language.js';
 import { sentences } from './words.js';
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
@@ -12,13 +13,13 @@ export const BUSY = ['playing', 'waiting', 'loading', 'measuring'];
 function keptRun() {
   try {
     // a link opened in this tab is not a reload: the run of another address is left alone
-    return (sessionStorage.getItem(KEPT_AT) || '') === location.search ? sessionStorage.getItem(KEPT) || '' : '';
+    return (sessionStorage.getItem(KEPT_AT) || '') === addressWithoutLanguage() ? sessionStorage.getItem(KEPT) || '' : '';
   } catch { return ''; }
 }
 
 function keepRun(run) {
   try {
-    sessionStorage.setItem(KEPT_AT, location.search);
+    sessionStorage.setItem(KEPT_AT, addressWithoutLanguage());
     if (run) sessionStorage.setItem(KEPT, run);
     else sessionStorage.removeItem(KEPT);
   } catch { /* storage is switched off: a reload begins anew */ }

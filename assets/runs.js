@@ -2,6 +2,7 @@
 // link to where the controls stand. Recordings and files are drawn like any run; only the status line tells them apart.
 
 import { add, button, copyText, el, hear, saveText } from './dom.js';
+import { keepLanguage } from './language.js';
 
 const MOST_BYTES = 100_000_000;
 
@@ -115,6 +116,7 @@ export function makeRuns(row, root, store, live, trigger) {
       const value = values[i] ?? '', known = (key in base ? base[key] : usual[i]) ?? '';
       if (String(value) !== String(known) || (key === always && !linked)) query.set(key, value === true ? '1' : value === false ? '0' : value);
     });
+    keepLanguage(query);
     const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
     if (url.length > most) {
       return live.tell('The link would have ' + url.length + ' characters, and ' + most + ' are safe: shorten the prompt, or save the run.', true);

@@ -9,6 +9,7 @@ import { fixWidgets, whenMounted } from './gradio_fixes/all.js';
 import { fixLostConnection } from './gradio_fixes/lost_connection.js';
 import { makeUnheard } from './gradio_fixes/unheard.js';
 import { makeHeadline } from './headline.js';
+import { fillLanguageLinks } from './language.js';
 import { makeLive } from './live.js';
 import { loadPlotly } from './plotting.js';
 import { placeNotes } from './notes.js';
@@ -44,6 +45,7 @@ export function mount({ element, props, watch, server, trigger }) {
   whenMounted(() => {
     fixWidgets(element, live);
     keepFromTranslation();
+    fillLanguageLinks();
     placeNotes(element);
   });
   view.fresh();

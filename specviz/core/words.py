@@ -36,6 +36,11 @@ def catalogue(language: str = DEFAULT) -> Mapping[str, Mapping[str, Entry]]:
     return json.loads((FOLDER / f"{language}.json").read_text(encoding="utf-8"))
 
 
+def names() -> dict[str, str]:
+    """Code of each language → its name in itself."""
+    return {code: str(catalogue(code)["page"]["language"]) for code in languages()}
+
+
 def language() -> str:
     """The code of the language that `say` speaks here and now."""
     return _LANGUAGE.get()

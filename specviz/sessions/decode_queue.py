@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,14 +26,15 @@ class DecodeQueue:
         self.taken = 0
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Stand in the queue. Cancel the future to leave it."""
+        """Stand in the queue. Cancel the future to leave it. `work` speaks the language of whoever submits it."""
+        context = copy_context()
 
         def counted() -> T:
             self.taken += 1  # in the one thread of the pool
             return work()
 
         with self._lock:  # so that the list has the order of the queue, and nobody's entry is lost
-            future = self._pool.submit(counted)
+            future = self._pool.submit(context.run, counted)
             self._open = [f for f in self._open if not f.done()] + [future]  # type: ignore[list-item]
         return future
 

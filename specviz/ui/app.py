@@ -13,6 +13,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from specviz.core.prompts import OWN_PROMPT, PRESETS
+from specviz.core.words import say
 from specviz.models.loading import load_pair
 from specviz.sessions.arguments import CheckedCalls
 from specviz.sessions.next_action import MATTERS
@@ -21,6 +22,7 @@ from specviz.sessions.visitors import MAX_VISITORS
 from specviz.ui import controls, scripts
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
 from specviz.ui.handlers import Handlers
+from specviz.ui.languages import Blocks, SpokenRequests, in_all_languages
 from specviz.ui.layout import Sidebar, Transport, live_view, sidebar, transport
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel
 from specviz.ui.studies import STUDIES, StudyContext
@@ -86,7 +88,7 @@ def launch_options() -> dict[str, Any]:
         "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
         "state_session_capacity": SESSIONS,
         "app_kwargs": {
-            "middleware": [Middleware(CheckedCalls, signatures=SIGNATURES)],
+            "middleware": [Middleware(CheckedCalls, signatures=SIGNATURES), Middleware(SpokenRequests)],
             "routes": scripts.routes(),
         },
     }
@@ -98,7 +100,14 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
     if preload:
         services.preload()
     gr.set_static_paths([page.PLOTLY])
-    with gr.Blocks(title="specviz: watch speculative decoding", fill_width=True, analytics_enabled=False) as demo:
+    demo = in_all_languages(lambda: _page(services))
+    demo.queue(max_size=QUEUE)
+    return demo
+
+
+def _page(services: Services) -> Blocks:
+    """The page in the language that is spoken."""
+    with Blocks(title=say("page.title"), fill_width=True, analytics_enabled=False) as demo:
         side, buttons, view = sidebar(), transport(), live_view(services)
         arrival = gr.Textbox(visible=False)
         panel = Panel(side.values | side.options, side.groups, side.pair, services.instead)
@@ -115,7 +124,6 @@ def build(load: Callable[..., Any] = load_pair, preload: bool = True) -> gr.Bloc
         for name in SIGNATURES:
             # they see to their own places, so that none of them waits in the page's queue
             gr.api(getattr(endpoints, name), api_name=name, concurrency_id="api", concurrency_limit=None)
-    demo.queue(max_size=QUEUE)
     return demo
 
 

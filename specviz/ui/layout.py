@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from specviz.core.words import language, names, say
 from specviz.sessions import links
 from specviz.sessions.drive import SPEEDS
 from specviz.sessions.services import Services
@@ -15,10 +16,7 @@ from specviz.ui import controls
 from specviz.ui.panel import TABLES
 from specviz.verification import RULES
 from specviz.views import page
-
-TITLE = '<h1 class="sv-name">specviz</h1><p class="sv-motto">Watch a small model draft and a large one verify.</p>'
-# past the controls, which are a dozen stops of the Tab key
-SKIP = '<a class="sv-skip" href="#sv-play">Skip to the run</a>'
+from specviz.views.markup import Html, joined, tag
 
 
 @dataclass(slots=True)
@@ -46,6 +44,17 @@ class Transport:
     alone: gr.Button
 
 
+def title() -> Html:
+    """The name, what it is about, and the other languages. Their links get the other parameters of the address from
+    `assets/language.js`."""
+    others = [
+        tag("a", spoken, cls="sv-language", href=f"?lang={code}", lang=code, hreflang=code)
+        for code, spoken in names().items()
+        if code != language()
+    ]
+    return joined([*others, tag("h1", "specviz", cls="sv-name"), tag("p", say("page.motto"), cls="sv-motto")])
+
+
 def sidebar() -> Sidebar:
     """Put the controls on the page."""
     values: dict[str, Any] = {}
@@ -60,7 +69,9 @@ def sidebar() -> Sidebar:
                     options.update(controls.own_knobs(entry))
 
     with gr.Sidebar(width=300, elem_id="sv-side"):
-        gr.HTML(SKIP + TITLE, padding=False)
+        # past the controls, which are a dozen stops of the Tab key
+        skip = tag("a", say("page.skip"), cls="sv-skip", href="#sv-play")
+        gr.HTML(joined([skip, title()]), padding=False)
         preset = controls.preset_menu()
         values["prompt"] = controls.prompt_box()
         values["k"] = controls.setting("k")
@@ -91,7 +102,7 @@ def sidebar() -> Sidebar:
 
 def transport() -> Transport:
     """Put the title and the buttons on the page."""
-    gr.HTML(TITLE, padding=False, elem_id="sv-title")  # shown on phones, where the column begins closed
+    gr.HTML(title(), padding=False, elem_id="sv-title")  # shown on phones, where the column begins closed
     with gr.Row(elem_id="sv-transport"):
         return Transport(
             play=gr.Button("▶ Play", variant="primary", elem_id="sv-play", scale=0),

@@ -32,7 +32,9 @@ ARRIVAL_JS = """() => {
     let run = '', controls = null;
     try {
         // the run of another address is not picked up: a link was opened in this tab, which is not a reload
-        const here = (sessionStorage.getItem('specviz.address') || '') === location.search;
+        const address = new URLSearchParams(location.search);
+        address.delete('lang'); // the same page in another language, as in assets/language.js
+        const here = (sessionStorage.getItem('specviz.address') || '') === String(address);
         run = here ? sessionStorage.getItem('specviz.run') || '' : '';
         controls = run && JSON.parse(sessionStorage.getItem('specviz.controls'));
     } catch { /* storage is switched off */ }

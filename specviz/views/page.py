@@ -18,6 +18,7 @@ from typing import Any
 import plotly
 
 from specviz.core.assets import ASSETS
+from specviz.core.words import catalogue, language
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
@@ -40,6 +41,8 @@ PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
+SPOKEN = ("page",)
+"""Sections of the catalogue that the scripts use."""
 MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
 """Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
 
@@ -77,6 +80,8 @@ def script(
         "lossy": list(lossy),
         "speeds": dict(speeds),
         "settings": list(settings),
+        "language": language(),
+        "words": {section: catalogue(language())[section] for section in SPOKEN},
         "events": EVENTS,
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }

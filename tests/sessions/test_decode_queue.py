@@ -2,6 +2,7 @@
 
 import threading
 
+from specviz.core.words import language, speaking
 from specviz.sessions.decode_queue import DecodeQueue
 
 
@@ -24,3 +25,10 @@ def test_work_submitted_by_many_threads_at_once_is_all_counted_ahead():
     gate.set()
     last.result(10)
     assert queue.taken == 2 + 8 * 50 and queue.ahead(last) == 0
+
+
+def test_work_speaks_the_language_of_whoever_submits_it():
+    queue = DecodeQueue()
+    with speaking("de"):
+        work = queue.submit(language)
+    assert (work.result(), queue.submit(language).result()) == ("de", "en")

@@ -96,6 +96,15 @@ def open_menu(page: Page):
     return box
 
 
+# ---------------------------------------------------------------------------------------------------------- the language
+
+
+def test_the_document_is_in_the_language_of_the_browser(chromium, server):
+    context = chromium.new_context(viewport=SCREEN, locale="fr-FR")
+    assert shown(context, server).evaluate("() => document.documentElement.lang").startswith("fr")
+    context.close()
+
+
 # ----------------------------------------------------------------------------------------------------------- the sidebar
 
 

@@ -241,7 +241,7 @@ def test_a_link_that_says_nothing_of_a_run_opens_with_the_recording(desk, open_t
 def test_a_lost_run_of_a_link_with_settings_is_told_and_shows_no_other_run(desk, open_tab):
     tab = open_tab(desk, "?k=8")
     tab.page.evaluate(
-        "() => { sessionStorage.setItem('specviz.run', 'gone'); sessionStorage.setItem('specviz.address', location.search); }"
+        "() => { for (const [name, value] of [['run', 'gone'], ['address', 'k=8']]) sessionStorage['specviz.' + name] = value; }"
     )
     reload(tab)
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('The run of this tab is no longer')")
