@@ -151,6 +151,7 @@ def test_a_phone_says_what_this_is(phone):
     visit = phone()
     title = visit.page.locator("#sv-title")
     assert title.inner_text().split() == [
+        "Deutsch",
         "specviz",
         "Watch",
         "a",
