@@ -3,7 +3,7 @@
 The files of `assets/` are ES modules that import each other; each view has an entry, which exports `mount`. The server
 offers them below `SCRIPTS_AT`, an address that changes with their content. Knows nothing of Gradio. Example::
 
-    gr.HTML(html_template=page.template(), js_on_load=page.script(), …); demo.launch(css=page.css())
+    gr.HTML(html_template=page.template(), js_on_load=page.script(), …); demo.launch(css=page_files.css())
 """
 
 from __future__ import annotations
