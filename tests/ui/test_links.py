@@ -59,12 +59,12 @@ def test_knobs_of_strategies_and_draft_lengths_come_along():
         ("temperature=1e999", "temperature must be a number"),
         ("max_new_tokens=1" + "0" * 400, "new tokens must be"),
         ("seed=-5", "seed must be"),
-        ("strategy=magic", "There is no strategy named 'magic'"),
-        ("draft_length=magic", "There is no draft length named 'magic'; known are fixed, heuristic"),
+        ("strategy=magic", "There is no 'magic' in the menu “Drafting strategy”"),
+        ("draft_length=magic", "There is no 'magic' in the menu “How far to draft”; known are fixed, heuristic"),
         ("confidence_threshold=x", "confidence threshold must be a number from 0 to 1"),
         ("rule=__class__", "in the menu “Verification rule”"),
-        ("dtype=int8", "There is no dtype named"),
-        ("speed=fast", "There is no speed named"),
+        ("dtype=int8", "in the menu “Number format”"),
+        ("speed=fast", "in the menu “Speed”"),
         ("chat=perhaps", "chat must be 1 or 0"),
         ("target=/etc", "cannot be the name of a model in a link"),
         ("target=../../etc", "cannot be the name"),
@@ -86,7 +86,7 @@ def test_a_bad_value_does_not_take_the_good_ones_along():
     assert values == {"k": 8, "seed": 3} and len(refused) == 2
     assert links.told(refused) == (
         "2 settings of this link were not used as given. temperature must be a number from 0 to 2. "
-        "There is no strategy named 'x'."
+        "There is no 'x' in the menu “Drafting strategy”."
     )
 
 
@@ -174,14 +174,14 @@ def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, o
 
 def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_tab):
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
-    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('A setting of this link was not used')")
     assert "temperature goes from 0 to 2 on this page and was set to 0; the link asked for -3." in tab.say()
     assert tab.state() == "Not done" and tab.chips() == []
     assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0"
     assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"
     tab.steps_one_by_one(1)
-    assert "Not all" not in tab.say()
+    assert "was not used as given" not in tab.say()
 
 
 def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, open_tab):
