@@ -199,7 +199,7 @@ export function makeLive(store, view, root, server, trigger) {
     store.text = r.text ?? null;
     why = r.stop;
     if (some(shown)) store.shown = Math.min(shown, store.n);
-    const then = aside ? 'your run waits behind it.' : 'press Play to replay it, or Run live for a new run.';
+    const then = aside ? 'your run waits behind it.' : can('resync') ? 'press Play to replay it, or Run live for a new run.' : 'press Play to replay it.';
     named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
     setState('recording', sentences((title ? '' : 'This is ') + named + ' — ' + then, !title && reply.opening));
     view.fresh();

@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+from specviz.core.assets import ASSETS
 from specviz.views import page, palette
 
 
@@ -31,7 +32,7 @@ def _program(at: str, files: Sequence[str], expression: str, given: Any) -> str:
 
 
 def _node(files: Sequence[str], expression: str, given: Any) -> str:
-    program = _program(page.ASSETS.as_uri() + "/", files, expression, given)
+    program = _program(ASSETS.as_uri() + "/", files, expression, given)
     done = subprocess.run(
         ["node", "--input-type=module", "-"],
         input=f"(async () => {{{program}}})().then((found) => process.stdout.write(found));",
