@@ -62,8 +62,16 @@ def test_all_languages_have_the_same_components_events_and_links_to_each_other(p
         for part in ("components", "dependencies"):
             assert [item["id"] for item in other[part]] == [item["id"] for item in english[part]]
         assert other["layout"] == english["layout"] and other["title"] != english["title"]
-        texts = [str(item["props"].get("value")) for item in other["components"]]
-        assert any('lang="en"' in text for text in texts) and not any(f'lang="{code}"' in text for text in texts)
+        values = [str(item["props"].get("value")) for item in other["components"]]
+        assert any('lang="en"' in text for text in values) and not any(f'lang="{code}"' in text for text in values)
+
+
+def test_the_script_of_the_view_knows_the_speeds_as_the_menu_shows_them(page):
+    with speaking("de"):
+        props = {item["props"].get("elem_id"): item["props"] for item in page.config["components"]}
+    shown = [label for label, _ in props["sv-speed"]["choices"]]
+    assert shown[0] == "1 Schritt in 2 s"
+    assert all(f'"{label}":' in props["sv-view"]["js_on_load"] for label in shown[:-1])  # full speed waits for nothing
 
 
 def texts(component: dict) -> dict[str, str]:
