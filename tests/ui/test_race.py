@@ -12,6 +12,8 @@ from specviz.views import wire
 from tests.ui import browser
 from tests.ui.actions import PHONE, SCREEN, lengthen
 
+pytestmark = pytest.mark.plotly
+
 RANGE = ".sv-race input[type=range]"
 
 
