@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
+from specviz.core.words import say, sentence, spoken
+
 MAX_K = 32
 MAX_NEW_TOKENS = 8192
 MAX_STOPS = 8
@@ -34,7 +36,10 @@ NO_DRAFT = "none"
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A number that a person can turn: its range is enforced here and drawn by the page from the same line."""
+    """A number that a person can turn: its range is enforced here and drawn by the page from the same line.
+
+    `label`, `help`: plain English, or sentences of the catalogue (`knob`), which the page shows in its own language.
+    """
 
     label: str
     default: float
@@ -46,10 +51,9 @@ class Knob:
 
     def check(self, value: Any, name: str | None = None) -> int | float:
         """Return `value` as a number within the range, or raise SettingsError saying what is allowed."""
-        name = name or self.label
-        kind = "a whole number" if self.whole else "a number"
         low, high = (f"{end:,}" if isinstance(end, int) else f"{end:,g}" for end in (self.low, self.high))
-        allowed = f"{name} must be {kind} from {low} to {high}; you gave {shown(value)}."
+        words = {"name": name or spoken(self.label), "low": low, "high": high, "given": shown(value)}
+        allowed = say("settings.whole_number" if self.whole else "settings.number", **words)
         # bool is an int to Python, but True is not a speculation length to anybody
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise SettingsError(allowed)
@@ -60,57 +64,23 @@ class Knob:
         return int(value) if self.whole else float(value)
 
 
+def knob(
+    name: str, default: float, low: float, high: float, step: float, whole: bool = False, **fields: object
+) -> Knob:
+    """A knob whose label and help are in the catalogue, as "settings.NAME_label" and "settings.NAME_help"."""
+    label, help_ = sentence(f"settings.{name}_label"), sentence(f"settings.{name}_help", **fields)
+    return Knob(label, default, low, high, step, help_, whole)
+
+
 KNOBS: Mapping[str, Knob] = MappingProxyType(
     {
-        "k": Knob(
-            "K",
-            4,
-            0,
-            MAX_K,
-            1,
-            "Tokens drafted per step (γ in the papers). A fully accepted step emits K + 1. 0 is the target alone.",
-            whole=True,
-        ),
-        "temperature": Knob(
-            "temperature", 1.0, 0, 100, 0.05, "0 always takes the likeliest token. Applies to target and draft alike."
-        ),
-        "top_k": Knob(
-            "top-k",
-            0,
-            0,
-            1_000_000,
-            1,
-            "Keep only the k likeliest tokens before drawing. 0, or more than the vocabulary, is off.",
-            whole=True,
-        ),
-        "top_p": Knob(
-            "top-p",
-            1.0,
-            0,
-            1,
-            0.01,
-            "Keep the likeliest tokens that together reach this probability. 1 is off; 0 keeps one.",
-        ),
-        "repetition_penalty": Knob(
-            "repetition penalty",
-            1.0,
-            0.1,
-            10,
-            0.05,
-            "Divides (or, below zero, multiplies) the logits of tokens already in prompt or output. 1 is off.",
-        ),
-        "max_new_tokens": Knob(
-            "new tokens", 64, 1, MAX_NEW_TOKENS, 1, "The run stops after this many tokens.", whole=True
-        ),
-        "seed": Knob(
-            "seed",
-            1,
-            0,
-            2**63 - 1,
-            1,
-            "The same seed and settings give the same run, whoever else is here.",
-            whole=True,
-        ),
+        "k": knob("k", 4, 0, MAX_K, 1, whole=True),
+        "temperature": knob("temperature", 1.0, 0, 100, 0.05),
+        "top_k": knob("top_k", 0, 0, 1_000_000, 1, whole=True),
+        "top_p": knob("top_p", 1.0, 0, 1, 0.01),
+        "repetition_penalty": knob("repetition_penalty", 1.0, 0.1, 10, 0.05),
+        "max_new_tokens": knob("max_new_tokens", 64, 1, MAX_NEW_TOKENS, 1, whole=True),
+        "seed": knob("seed", 1, 0, 2**63 - 1, 1, whole=True),
     }
 )
 
@@ -143,15 +113,15 @@ class RunSettings:
             object.__setattr__(self, name, knob.check(getattr(self, name)))
         for name in ("strategy", "rule", "draft_length"):
             if not isinstance(getattr(self, name), str):
-                raise SettingsError(f"{name} must be a name from the menu; you gave {shown(getattr(self, name))}.")
-            whole_characters(getattr(self, name), f"the {name.replace('_', ' ')}", SettingsError)
+                raise SettingsError(say("settings.not_in_menu", name=name, given=shown(getattr(self, name))))
+            whole_characters(getattr(self, name), say(f"settings.what_{name}"), SettingsError)
         if not isinstance(self.chat, bool):
-            raise SettingsError(f"chat must be on or off (true or false); you gave {shown(self.chat)}.")
+            raise SettingsError(say("settings.chat_kind", given=shown(self.chat)))
         object.__setattr__(self, "stop", _stops(self.stop))
         if not isinstance(self.options, Mapping):
-            raise SettingsError(f"options must be a table of knob names and numbers; you gave {shown(self.options)}.")
+            raise SettingsError(say("settings.options_kind", given=shown(self.options)))
         for name in self.options:
-            whole_characters(str(name), "an option's name", SettingsError)
+            whole_characters(str(name), say("settings.what_option"), SettingsError)
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -168,7 +138,7 @@ class RunSettings:
         """Inverse of `to_dict`; a field it does not know is an error, not ignored."""
         known = {f.name for f in fields(cls)}
         if unknown := sorted(set(data) - known):
-            raise SettingsError(f"Unknown setting {unknown[0]!r}; known are {', '.join(sorted(known))}.")
+            raise SettingsError(say("settings.unknown", name=repr(unknown[0]), known=", ".join(sorted(known))))
         return cls(**data)
 
 
@@ -192,10 +162,10 @@ def number_of(text: str) -> int | float | str:
 def _stops(stop: Any) -> tuple[str, ...]:
     stops = (stop,) if isinstance(stop, str) else stop
     if not isinstance(stops, (tuple, list)) or not all(isinstance(s, str) for s in stops):
-        raise SettingsError("stop must be one text or a list of texts.")
-    stops = tuple(whole_characters(s, "a stop string", SettingsError) for s in stops if s)
+        raise SettingsError(say("settings.stop_kind"))
+    stops = tuple(whole_characters(s, say("settings.what_stop"), SettingsError) for s in stops if s)
     if len(stops) > MAX_STOPS or any(len(s) > MAX_STOP_CHARS for s in stops):
-        raise SettingsError(f"Give at most {MAX_STOPS} stop strings of at most {MAX_STOP_CHARS} characters.")
+        raise SettingsError(say("settings.stop_many", stops=MAX_STOPS, chars=MAX_STOP_CHARS))
     return stops
 
 
@@ -203,14 +173,14 @@ def whole_characters(text: str, what: str, error: type[SpecvizError] = SpecvizEr
     """`text` itself; raises `error` where it holds half a character, which can be neither shown nor saved."""
     half = next((i for i, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
     if half is not None:
-        raise error(f"Character {half + 1} of {what} is half of one; delete it and type it again.")
+        raise error(say("settings.half_character", number=half + 1, what=what))
     return text
 
 
 def shown(value: Any) -> str:
     """A value in a sentence about it: never long, and a whole number without its point."""
     if value is None:
-        return "nothing"
+        return say("settings.nothing")
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21
     text = f"{value:.0f}" if whole else repr(value)
     return text if len(text) <= 40 else text[:37] + "…"

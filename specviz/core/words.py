@@ -56,6 +56,29 @@ def speaking(code: str) -> Iterator[None]:
         _LANGUAGE.reset(token)
 
 
+class Sentence(str):
+    """What a declaration says of itself: English to programs, and in the language of the page to its readers (`spoken`).
+
+    Example: ``Strategy(help=sentence("help.greedy"), …)``; the page shows ``spoken(STRATEGIES["greedy"].help)``.
+    """
+
+    key: str
+    fields: Mapping[str, object]
+
+
+def sentence(key: str, /, **fields: object) -> Sentence:
+    """An entry of the catalogue for a declaration, which is made once for all languages."""
+    with speaking(DEFAULT):
+        made = Sentence(say(key, **fields))
+    made.key, made.fields = key, fields
+    return made
+
+
+def spoken(text: str) -> str:
+    """A `sentence` in the language of the page; a plain text, which is in no catalogue, as it is."""
+    return say(text.key, **text.fields) if isinstance(text, Sentence) else text
+
+
 def say(key: str, /, **fields: object) -> str:
     """The entry named "section.name" with its fields filled in; `n` chooses the plural form.
 

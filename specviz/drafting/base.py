@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from specviz.core.coins import Coins
 from specviz.core.draft import Draft
 from specviz.core.settings import Knob, RunSettings
+from specviz.core.words import say
 from specviz.models.cached import CachedModel
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def any_pair(pair: Pair) -> str | None:
 def has_draft_model(pair: Pair) -> str | None:
     """Fits pairs with a draft model."""
     if pair.draft is None:
-        return "this pair has no draft model; load one, or draft with prompt lookup"
+        return say("drafting.no_draft_model")
     return None
 
 
@@ -99,6 +100,7 @@ class Strategy:
     """An entry of the strategy menu: one line of help, knobs, and functions. Only `help` and `start` have no default.
 
     `start(readers)`: a drafter for one run.
+    `help`: plain text, or a `sentence` of the catalogue, which the page shows in its own language.
     `needs_draft_model`: it drafts with the pair's draft model, so that by default it fits only pairs that have one.
     `deterministic`: its drafts are point masses, nothing is drawn.
     `knobs`: by the names that they have in `RunSettings.options`.

@@ -12,21 +12,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from specviz.core.settings import Knob, RunSettings
+from specviz.core.settings import RunSettings, knob
+from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.growing import Branch, Growth, grown
 from specviz.drafting.parts import on_draft_model
 from specviz.drafting.tree import MAX_NODES, narrowed
 
-WIDTH = Knob(
-    "beam width",
-    2,
-    1,
-    8,
-    1,
-    f"Beams kept at each position; K is their length. At most {MAX_NODES} tokens in all: fewer beams above K = 8.",
-    whole=True,
-)
+WIDTH = knob("width", 2, 1, 8, 1, whole=True, most=MAX_NODES)
 
 
 def width_of(settings: RunSettings, k: int) -> int:
@@ -45,7 +38,7 @@ def nodes(k: int, settings: RunSettings) -> int:
 
 
 BEAM_SEARCH = Strategy(
-    help="The draft model's likeliest continuations of K tokens as one tree (point masses); the target reads all at once.",
+    help=sentence("help.beam_search"),
     needs_draft_model=True,
     deterministic=True,
     knobs={"width": WIDTH},

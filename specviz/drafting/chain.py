@@ -19,6 +19,7 @@ from specviz.core.draft import Draft
 from specviz.core.records import DraftEnd
 from specviz.core.sampling import check_finite, draw, one_hot, penalise
 from specviz.core.settings import RunSettings
+from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.parts import Propose, Reader, SimpleDrafter, goes_on, on_draft_model, shaped
 
@@ -79,18 +80,18 @@ def nothing(ids: Sequence[int], k: int, settings: RunSettings, coins: Coins, sta
 
 
 NONE = Strategy(
-    help="The target alone, one token a pass: what speculation is measured against.",
+    help=sentence("help.none"),
     deterministic=True,
     start=lambda readers: SimpleDrafter(nothing),
 )
 GREEDY = Strategy(
-    help="The draft model's likeliest token at each position (a point mass: accepted with probability p).",
+    help=sentence("help.greedy"),
     needs_draft_model=True,
     deterministic=True,
     start=on_draft_model(partial(chain, pick=likeliest)),
 )
 SAMPLING = Strategy(
-    help="Draws from the draft model at the run's temperature: the form the papers analyse. Best above temperature 0.",
+    help=sentence("help.sampling"),
     needs_draft_model=True,
     start=on_draft_model(partial(chain, pick=drawn)),
 )

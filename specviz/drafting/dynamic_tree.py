@@ -15,24 +15,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from specviz.core.settings import Knob, RunSettings
+from specviz.core.settings import RunSettings, knob
+from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.growing import Branch, Growth, grown
 from specviz.drafting.parts import on_draft_model
 from specviz.drafting.tree import MAX_NODES
 
-CHILDREN = Knob(
-    "children", 4, 1, 8, 1, "Likeliest continuations of each token, and tokens continued at each position.", whole=True
-)
-SIZE = Knob(
-    "tree size",
-    12,
-    1,
-    MAX_NODES,
-    1,
-    "Tokens proposed in all: those whose whole branch the draft model thinks likeliest.",
-    whole=True,
-)
+CHILDREN = knob("children", 4, 1, 8, 1, whole=True)
+SIZE = knob("tree_size", 12, 1, MAX_NODES, 1, whole=True)
 
 
 def children_of(settings: RunSettings, k: int) -> int:
@@ -64,7 +55,7 @@ def nodes(k: int, settings: RunSettings) -> int:
 CONFIDENT = Growth(children_of, sure, most_valuable)
 
 DYNAMIC_TREE = Strategy(
-    help="Tree of the draft model's likeliest continuations up to K deep: deep where it is sure, wide where it is not.",
+    help=sentence("help.dynamic_tree"),
     needs_draft_model=True,
     deterministic=True,
     knobs={"children": CHILDREN, "tree_size": SIZE},

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from specviz.core.coins import Coins
 from specviz.core.draft import Draft
-from specviz.core.settings import Knob, RunSettings
+from specviz.core.settings import RunSettings, knob
+from specviz.core.words import say, sentence
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.derived_draft import drafter_with
 from specviz.models.cached import CachedModel
@@ -24,15 +25,7 @@ from specviz.models.shallow import depth, shallow
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
 
-EXIT = Knob(
-    "exit layer",
-    0,
-    0,
-    63,
-    1,
-    "Layers of the target that draft: more agree better and cost more. 0 is a third of them.",
-    whole=True,
-)
+EXIT = knob("exit_layer", 0, 0, 63, 1, whole=True)
 
 
 def exit_of(settings: RunSettings, layers: int) -> int:
@@ -44,9 +37,9 @@ def fits(pair: Pair) -> str | None:
     """A decoder built like Llama, of two layers or more."""
     layers = depth(pair.target.model)
     if layers is None:
-        return f"{pair.target.name} is not built like Llama (layers, norm, head); draft with prompt lookup"
+        return say("drafting.not_llama", name=pair.target.name)
     if layers < 2:
-        return f"{pair.target.name} has only {layers} layer, so none can be left out; draft with prompt lookup"
+        return say("drafting.one_layer", name=pair.target.name, layers=layers)
     return None
 
 
@@ -55,9 +48,7 @@ def objection(pair: Pair, settings: RunSettings) -> str | None:
     layers = depth(pair.target.model) or 0
     if (chosen := exit_of(settings, layers)) < layers:
         return None
-    return (
-        f"{pair.target.name} has {layers} layers, so the exit layer must be from 1 to {layers - 1}; you gave {chosen}"
-    )
+    return say("drafting.exit_range", name=pair.target.name, layers=layers, most=layers - 1, given=chosen)
 
 
 class EarlyExitDrafter:
@@ -107,7 +98,7 @@ def start(readers: Readers) -> Drafter:
 
 
 EARLY_EXIT = Strategy(
-    help="The target's own first layers draft, with its norm and head: no second model. Pays in models trained for it.",
+    help=sentence("help.early_exit"),
     knobs={"exit_layer": EXIT},
     fits=fits,
     objection=objection,

@@ -17,6 +17,7 @@ from specviz.core.coins import Coins
 from specviz.core.draft import Draft
 from specviz.core.records import DraftEnd
 from specviz.core.settings import RunSettings
+from specviz.core.words import say, sentence
 from specviz.drafting.base import Drafter, Readers, Strategy
 from specviz.drafting.chain import chain, drawn
 from specviz.drafting.dynamic_tree import CONFIDENT, DYNAMIC_TREE
@@ -38,7 +39,7 @@ def fits(pair: Pair) -> str | None:
         found = head_of(pair.target)
     except ModelError as error:  # a head that cannot be opened is a reason too
         return str(error).removesuffix(".")
-    return None if found else f"no feature head was trained on {pair.target.name}; choose another strategy"
+    return None if found else say("drafting.no_head", name=pair.target.name)
 
 
 def ready(pair: Pair) -> bool:
@@ -48,7 +49,7 @@ def ready(pair: Pair) -> bool:
 
 def prepare(pair: Pair, progress: Progress | None = None) -> None:
     """Load the head: a tenth of a second."""
-    report(progress, None, f"Loading {head_of(pair.target)}.")
+    report(progress, None, say("drafting.loading", name=head_of(pair.target)))
     loaded_head(pair.target)
 
 
@@ -94,9 +95,7 @@ def on_head(propose_with: Callable[[Reader, Collection[int]], Propose]) -> Calla
 
 
 FEATURE_HEAD = Strategy(
-    help=(
-        "A small layer trained on this target drafts from the target's own hidden states (EAGLE). Needs no draft model."
-    ),
+    help=sentence("help.feature_head"),
     fits=fits,
     ready=ready,
     prepare=prepare,
@@ -104,7 +103,7 @@ FEATURE_HEAD = Strategy(
 )
 FEATURE_TREE = replace(
     FEATURE_HEAD,
-    help="Dynamic tree of a feature head's likeliest continuations (EAGLE-2): deep where it is sure, wide where not.",
+    help=sentence("help.feature_tree"),
     deterministic=True,
     knobs=DYNAMIC_TREE.knobs,
     nodes=DYNAMIC_TREE.nodes,

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from specviz.core.records import Fate, StepRecord
-from specviz.core.settings import MAX_K, Knob, RunSettings
+from specviz.core.settings import MAX_K, Knob, RunSettings, knob
+from specviz.core.words import sentence
 
 Price = Callable[[int], float]
 """``price(k)``: seconds of a step that drafts k, in target passes over one position: K·c + v(K)."""
@@ -65,9 +66,7 @@ def heuristic(steps: Sequence[StepRecord], settings: RunSettings, price: Price) 
     return min(last.k + 2, MAX_K) if accepted_whole(last) else max(last.k - 1, 1)
 
 
-CONFIDENCE = Knob(
-    "confidence threshold", 0.4, 0, 1, 0.05, "Drafting stops after a token that the draft model gave less than this."
-)
+CONFIDENCE = knob("confidence_threshold", 0.4, 0, 1, 0.05)
 
 
 def unsure(drafter_prob: Callable[[], float], settings: RunSettings) -> bool:
@@ -105,25 +104,19 @@ def cost_aware(steps: Sequence[StepRecord], settings: RunSettings, price: Price)
 
 
 LENGTHS: dict[str, Length] = {
-    "fixed": Length(help="K tokens in every step.", how_far=k_on_screen),
+    "fixed": Length(help=sentence("help.fixed"), how_far=k_on_screen),
     "heuristic": Length(
-        help="Begins at K: 2 more after a draft that was accepted whole, else 1 less, never below 1 (transformers' schedule).",
+        help=sentence("help.heuristic"),
         how_far=heuristic,
     ),
     "confidence": Length(
-        help=(
-            "At most K: stops after a token that the draft model itself thought unlikely, and keeps it. "
-            "Drafts without a model (prompt lookup) go to K."
-        ),
+        help=sentence("help.confidence"),
         how_far=k_on_screen,
         ends_after=unsure,
         knobs={"confidence_threshold": CONFIDENCE},
     ),
     "cost-aware": Length(
-        help=(
-            "The K from 0 to that on screen with most expected tokens per second, from acceptance so far and measured costs "
-            f"of drafting and verifying. At 0 every {PROBE_EVERY}th step drafts one token, to find out whether it pays again."
-        ),
+        help=sentence("help.cost_aware", probe=PROBE_EVERY),
         how_far=cost_aware,
         measures=True,
     ),

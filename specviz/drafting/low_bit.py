@@ -7,6 +7,7 @@ rounding through torchao 0.18 was slower than the target (1.6 and 2.6 times its 
 
 from __future__ import annotations
 
+from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.derived_draft import derived_draft
 from specviz.models.lowbit import low_bit, refusal
@@ -16,7 +17,7 @@ def low_bit_copy(bits: int) -> Strategy:
     """Draft with a copy of the target in 8 or 4 `bits`: on a CPU, where the kernels can read its weight matrices."""
     return derived_draft(
         f"{bits} bits",
-        f"The target with its weights rounded to {bits} bits drafts for the target itself. Made in seconds.",
+        sentence("help.low_bit_copy", bits=bits),
         make=lambda target, progress: low_bit(target, bits, progress),
         fits=lambda pair: refusal(pair.target),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from specviz.core.words import say, sentence
 from specviz.drafting.derived_draft import derived_draft
 from specviz.models.companions import companion
 from specviz.models.folders import ModelError
@@ -23,10 +24,7 @@ if TYPE_CHECKING:
 def fits(pair: Pair) -> str | None:
     """There must be a table for the target's vocabulary."""
     if _file(pair.target) is None:
-        return (
-            f"there is no table for the vocabulary of {pair.target.name}; make one with "
-            "python -m specviz.models.table_maker, or draft with prompt lookup"
-        )
+        return say("drafting.no_table", name=pair.target.name, command="python -m specviz.models.table_maker")
     return None
 
 
@@ -34,8 +32,8 @@ def read_table(target: LoadedModel, progress: Progress | None) -> LoadedModel:
     """The table as a model. Raises ModelError where there is none for the target's vocabulary."""
     file = _file(target)
     if file is None:
-        raise ModelError(f"There is no n-gram table for the vocabulary of {target.name}; draft with prompt lookup.")
-    report(progress, None, f"Reading {file.path.name}.")
+        raise ModelError(say("drafting.no_table_loaded", name=target.name))
+    report(progress, None, say("drafting.reading", name=file.path.name))
     return load(file, target)
 
 
@@ -46,7 +44,7 @@ def _file(target: LoadedModel) -> TableFile | None:
 
 NGRAM_TABLE = derived_draft(
     "n-gram table",
-    "Draws from a table of what followed the last two tokens in recorded outputs of the target. Costs next to nothing.",
+    sentence("help.ngram_table"),
     make=read_table,
     fits=fits,
 )

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from specviz.core.settings import Knob, RunSettings
+from specviz.core.settings import RunSettings, knob
+from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.parts import on_text
 
-NGRAM = Knob(
-    "longest n-gram",
-    3,
-    1,
-    10,
-    1,
-    "Tokens at the end of the text that must occur before; shorter ones are tried too.",
-    whole=True,
-)
+NGRAM = knob("ngram", 3, 1, 10, 1, whole=True)
 
 
 def copied(ids: Sequence[int], k: int, settings: RunSettings) -> list[int]:
@@ -49,7 +42,7 @@ def continuation(ids: list[int], longest: int, k: int) -> list[int]:
 
 
 PROMPT_LOOKUP = Strategy(
-    help="Copies what followed the last few tokens earlier in prompt or output. Needs no model.",
+    help=sentence("help.prompt_lookup"),
     deterministic=True,
     knobs={"ngram": NGRAM},
     start=on_text(copied),

@@ -17,18 +17,12 @@ from collections.abc import Iterator, Sequence
 
 from specviz.core.coins import Coins
 from specviz.core.draft import Draft
-from specviz.core.settings import MAX_K, Knob, RunSettings
+from specviz.core.settings import MAX_K, RunSettings, knob
+from specviz.core.words import sentence
 from specviz.drafting.base import Readers, Strategy
 from specviz.drafting.parts import point_masses
 
-REACH = Knob(
-    "drafted per matched token",
-    1,
-    0,
-    32,
-    0.5,
-    "A match of n tokens drafts at most so many times n. 0: always K.",
-)
+REACH = knob("reach", 1, 0, 32, 0.5)
 
 
 class SuffixDrafter:
@@ -65,10 +59,7 @@ class SuffixDrafter:
 
 
 SUFFIX_LOOKUP = Strategy(
-    help=(
-        "Finds the longest end of the text that occurred before and copies what followed it most often; prompt lookup "
-        "stops at n tokens and copies one position. Needs no model."
-    ),
+    help=sentence("help.suffix_lookup"),
     deterministic=True,
     knobs={"reach": REACH},
     start=SuffixDrafter,

@@ -20,25 +20,16 @@ from specviz.core.coins import Coins
 from specviz.core.draft import Draft
 from specviz.core.records import ROOT, DraftEnd
 from specviz.core.sampling import draw
-from specviz.core.settings import Knob, RunSettings
+from specviz.core.settings import RunSettings, knob
+from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.parts import Propose, Reader, goes_on, on_draft_model, shaped
 
 MAX_NODES = 64
 """Most tokens that a tree may hold: each is a position of the target's pass and a row of its whole vocabulary."""
 
-SIBLINGS = Knob(
-    "siblings",
-    2,
-    1,
-    4,
-    1,
-    f"Tokens drawn at each of the K positions; the first is continued. At most {MAX_NODES} in all: fewer above K = 16.",
-    whole=True,
-)
-REPLACEMENT = Knob(
-    "with replacement", 0, 0, 1, 1, "1: siblings are drawn independently and may be equal. 0: all differ.", whole=True
-)
+SIBLINGS = knob("siblings", 2, 1, 4, 1, whole=True, most=MAX_NODES)
+REPLACEMENT = knob("replacement", 0, 0, 1, 1, whole=True)
 
 
 def narrowed(width: int, k: int) -> int:
@@ -105,7 +96,7 @@ def sampled_tree(reader: Reader, end_ids: Collection[int]) -> Propose:
 
 
 SAMPLED_TREE = Strategy(
-    help="Draws several tokens at each of the K positions and continues the first; the target may take any of them.",
+    help=sentence("help.sampled_tree"),
     needs_draft_model=True,
     knobs={"siblings": SIBLINGS, "replacement": REPLACEMENT},
     nodes=nodes,

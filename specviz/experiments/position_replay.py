@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 
 from specviz.core.settings import RunSettings, SpecvizError
+from specviz.core.words import sentence
 from specviz.metrics.lossless import Array, Counts, Stand
 from specviz.verification import RULES, Rule, rule_of
 from specviz.verification.wrong import ARGMAX_HELP, FROM_THE_TARGET, argmax_as_drawn
 
-FROM_P = "correction drawn from p"
-ARGMAX = "argmax judged as a draw"
-WRONG = {FROM_P: FROM_THE_TARGET.help, ARGMAX: ARGMAX_HELP}
+FROM_P = sentence("lossless.correction_from_p")
+ARGMAX = sentence("lossless.argmax_as_sample")
+WRONG: dict[str, str] = {FROM_P: FROM_THE_TARGET.help, ARGMAX: ARGMAX_HELP}
 """Rules that exist to be seen to fail, with what they do."""
 MOST_WAYS = 20_000
 """Ways to reject all siblings, beyond which the exact outcome is not summed up."""

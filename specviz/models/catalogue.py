@@ -42,7 +42,7 @@ class ModelSource:
 class PairSource:
     """A target and a draft with one vocabulary. `targets`: names in `MODELS`, tried in order; `draft` may be None.
 
-    `run`: where we have run it; empty is said as "not run by us".
+    `run`: where we have run it; empty is said as "not tested".
     """
 
     name: str

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specviz.core.runtime import DTYPES, free_memory, pick_device, pick_dtype
+from specviz.core.words import say
 from specviz.models.catalogue import MODELS, ModelSource, PairSource
 from specviz.models.fetching import cached, token
 from specviz.models.fitness import memory_for
@@ -35,18 +36,19 @@ class Standing:
         """For a menu."""
         if self.problem:
             return self.problem.split(":")[0]
-        return f"{size(self.fetch)} to download" if self.fetch else "here"
+        return say("pairs.to_download", size=size(self.fetch)) if self.fetch else say("pairs.here")
 
     @property
     def sentence(self) -> str:
         """All of it."""
         parts = [
-            "on this machine" if not self.fetch else f"{size(self.fetch)} to download",
-            f"{size(self.half)} of memory in bfloat16, {size(self.full)} in float32",
+            say("pairs.to_download", size=size(self.fetch)) if self.fetch else say("pairs.on_this_machine"),
+            say("pairs.memory", half=size(self.half), full=size(self.full)),
             self.licence,
-            f"run by us on: {self.run}" if self.run else "not run by us",
+            say("pairs.run_on", where=self.run) if self.run else say("pairs.not_run"),
         ]
-        return "; ".join(parts) + "." + (f" Cannot be used now: {self.problem}." if self.problem else "")
+        unusable = [say("pairs.unusable", problem=self.problem)] if self.problem else []
+        return " ".join(["; ".join(parts) + ".", *unusable])
 
 
 def standing(pair: PairSource, dtype: str = "auto", device: str = "auto") -> Standing:
@@ -72,17 +74,14 @@ def size(count: int) -> str:
 
 def _problem(sources: list[ModelSource], absent: list[ModelSource], dtype: str, device: str) -> str:
     if absent and offline():
-        return "not here, and network use is switched off: choose a pair that is here"
+        return say("pairs.offline")
     gated = [source.where for source in absent if source.gated]
     if gated and not token():
-        return (
-            f"gated: accept the licence of {' and '.join(gated)} with your account on the hub, and set HF_TOKEN in the "
-            "environment of this app"
-        )
+        return say("pairs.gated", names=say("pairs.and").join(gated))
     place = pick_device(device)
     kinds = [pick_dtype(dtype, place, DTYPES[source.stored]) for source in sources]
     need = sum(memory_for(s.parameters * kind.itemsize) for s, kind in zip(sources, kinds, strict=True))
     free = free_memory(place)
     if need > free:
-        return f"too large: it needs about {size(need)} of memory and {size(max(0, free))} are free"
+        return say("pairs.too_large", need=size(need), free=size(max(0, free)))
     return ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from specviz.core.plural import counted
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 from specviz.decoding import baseline, engine
 from specviz.models.describe import describe
 from specviz.sessions.decode_queue import DecodeQueue
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 FRAME_S = 0.2
 """At full speed steps are sent together this often, so that drawing does not eat the cores that decode."""
 SPEEDS: dict[str, float] = {
-    "1 step in 2 s": 0.5,
-    "1 step/s": 1,
-    "2 steps/s": 2,
-    "4 steps/s": 4,
-    "full speed": float("inf"),
+    sentence("controls.speed_slowest"): 0.5,
+    sentence("controls.speed_1"): 1,
+    sentence("controls.speed_2"): 2,
+    sentence("controls.speed_4"): 4,
+    sentence("controls.speed_full"): float("inf"),
 }
 THESE = "The run has these models already and goes on with them."
 ALONE_ALREADY = "The target alone is being measured already; Pause ends it."

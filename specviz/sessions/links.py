@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl
 
 from specviz.core.runtime import DTYPES
 from specviz.core.settings import KNOBS, RunSettings, SettingsError
+from specviz.core.words import spoken
 from specviz.decoding.knobs import own_knobs
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import MODELS, PAIRS
@@ -139,7 +140,7 @@ def _number(name: str, value: Any) -> tuple[float | None, str]:
             return knob.check(asked), ""  # a text is refused as well, and told back as it was written
     near = knob.check(knob.low if value < knob.low else knob.high)
     return near, (
-        f"{knob.label} goes from {knob.low:g} to {knob.high:g} on this page, and stands at {near:g}; "
+        f"{spoken(knob.label)} goes from {knob.low:g} to {knob.high:g} on this page, and stands at {near:g}; "
         f"the link asked for {_cut(str(asked))}."
     )
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from specviz.core.records import Fate, PlaceRecord, StepRecord
 from specviz.core.settings import Knob, RunSettings, SettingsError, SpecvizError
+from specviz.core.words import say, sentence, spoken
 from specviz.experiments.distribution_check import SETTINGS, STRATEGIES, WholeRuns, texts
 from specviz.experiments.position_replay import WRONG, Replay, replay_of
 from specviz.metrics.lossless import Chance, Reading, Stand, chance, stand, total_variation
@@ -34,8 +35,8 @@ PACE_S = 0.25
 TURN_S = 0.06
 NAMES = [*RULES, *WRONG]
 USUAL = ["speculative sampling", "token matching", "correction drawn from p"]
-SEED = Knob("seed", 1, 0, 2**31 - 1, 1, "Of the draws and coins of the replay.", whole=True)
-RUNS = Knob("runs", 600, 300, 2000, 100, "Short runs of each rule, each with a seed of its own.", whole=True)
+SEED = Knob(sentence("settings.seed_label"), 1, 0, 2**31 - 1, 1, sentence("lossless.seed_help"), whole=True)
+RUNS = Knob(sentence("lossless.runs_label"), 600, 300, 2000, 100, sentence("lossless.runs_help"), whole=True)
 
 
 def kind(name: str) -> str:
@@ -54,10 +55,10 @@ def _panels(names: Sequence[str], settings: RunSettings) -> dict[str, Panel]:
 
 def _says(name: str, settings: RunSettings) -> str:
     if name in WRONG:
-        return WRONG[name]
+        return spoken(WRONG[name])
     knobs = RULES[name].knobs
-    stand = ", ".join(f"{knob.label} = {settings.options.get(n, knob.default):g}" for n, knob in knobs.items())
-    return RULES[name].help + (f" Here {stand}." if stand else "")
+    stand = ", ".join(f"{spoken(knob.label)} = {settings.options.get(n, knob.default):g}" for n, knob in knobs.items())
+    return " ".join([spoken(RULES[name].help), *([say("lossless.here", knobs=stand)] if stand else [])])
 
 
 # ------------------------------------------------------------------------------------------------------------ one place

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from specviz.core.words import sentence
 from specviz.models import catalogue
 from specviz.models.catalogue import PAIRS
 
 DEFAULT_TARGET = "default"
 """Stands in the menu of targets for the default pair, whichever of its sources is available."""
-OWN_PAIR = "own choice"
+OWN_PAIR = sentence("controls.pair_own")
 
 
 def models_of(pair: str) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from specviz.core.plural import counted
 from specviz.core.prompts import PRESETS
 from specviz.core.runtime import Clock
 from specviz.core.settings import SettingsError, SpecvizError
+from specviz.core.words import sentence
 from specviz.drafting import STRATEGIES
 from specviz.experiments import sweep
 from specviz.experiments.sweep import Cell, Prompt
@@ -35,7 +36,7 @@ from specviz.views.elements import rule_named
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair
 
-OWN = "the prompt of the controls"
+OWN = sentence("sweep.own_prompt")
 FRAME_S = 1.0
 """The line and the bar change this often."""
 DRAWING_S = 0.4

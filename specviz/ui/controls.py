@@ -6,12 +6,14 @@ over the whole range could not be aimed with; the check is always the knob's own
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import gradio as gr
 
 from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
 from specviz.core.settings import KNOBS, Knob
+from specviz.core.words import say, spoken
 from specviz.drafting import LENGTHS, STRATEGIES, Length, Strategy
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, PAIRS
 from specviz.models.standing import standing
@@ -22,8 +24,7 @@ from specviz.sessions.pair_choice import DEFAULT_TARGET, OWN_PAIR
 from specviz.verification import RULES, Rule
 
 FULL_SPEED = "full speed"
-OWN_DRAFT = "(the pair's own, or none)"
-Choices = list[str] | list[tuple[str, str]]
+Choices = list[tuple[str, str]]
 
 
 def slider(name: str, knob: Knob, value: float) -> gr.Slider:
@@ -33,8 +34,8 @@ def slider(name: str, knob: Knob, value: float) -> gr.Slider:
         maximum=DRAWN.get(name, knob.high),
         value=value,
         step=knob.step,
-        label=knob.label,
-        info=knob.help,
+        label=spoken(knob.label),
+        info=spoken(knob.help),
         elem_id=_id(name),
         elem_classes="sv-knob",
         min_width=120,
@@ -47,38 +48,45 @@ def setting(name: str) -> gr.Slider:
     return slider(name, KNOBS[name], getattr(FIRST_SETTINGS, name))
 
 
-def menu(name: str, choices: Choices, value: str, label: str, info: str, **more: Any) -> gr.Dropdown:
+def named(names: Iterable[str]) -> Choices:
+    """Entries of a menu: what is shown in the language of the page, and the name that it stands for in all of them."""
+    return [(spoken(name), str(name)) for name in names]
+
+
+def menu(name: str, choices: Choices, value: str, info: str, **more: Any) -> gr.Dropdown:
     """One table. `info` shows on hover and focus."""
     return gr.Dropdown(
-        choices, value=value, label=label, info=info, elem_id=_id(name), elem_classes="sv-knob", min_width=120, **more
+        choices,
+        value=str(value),
+        label=say(f"controls.{name}"),
+        info=info,
+        elem_id=_id(name),
+        elem_classes="sv-knob",
+        min_width=120,
+        **more,
     )
 
 
 def preset_menu() -> gr.Dropdown:
     """Prompts to start from."""
-    return menu("preset", [*PRESETS, OWN_PROMPT], FIRST, "Example", "Fills the prompt below; edit it as you like.")
+    return menu("preset", named([*PRESETS, OWN_PROMPT]), FIRST, say("controls.preset_info"))
 
 
 def prompt_box() -> gr.Textbox:
     """What the models continue or answer."""
-    return gr.Textbox(PRESETS[FIRST].prompt, label="Prompt", lines=3, max_lines=6, elem_id=_id("prompt"))
+    return gr.Textbox(PRESETS[FIRST].prompt, label=say("controls.prompt"), lines=3, max_lines=6, elem_id=_id("prompt"))
 
 
 def strategy_menu() -> gr.Dropdown:
     """The strategies, with each one's help."""
-    return menu(
-        "strategy",
-        list(STRATEGIES),
-        FIRST_SETTINGS.strategy,
-        "Drafting strategy",
-        STRATEGIES[FIRST_SETTINGS.strategy].help,
-    )
+    chosen = FIRST_SETTINGS.strategy
+    return menu("strategy", named(STRATEGIES), chosen, spoken(STRATEGIES[chosen].help))
 
 
 def length_menu() -> gr.Dropdown:
     """What decides how far each step drafts."""
     chosen = FIRST_SETTINGS.draft_length
-    return menu("draft_length", list(LENGTHS), chosen, "How far to draft", LENGTHS[chosen].help)
+    return menu("draft_length", named(LENGTHS), chosen, spoken(LENGTHS[chosen].help))
 
 
 def own_knobs(entry: Strategy | Length | Rule) -> dict[str, gr.Slider]:
@@ -88,14 +96,13 @@ def own_knobs(entry: Strategy | Length | Rule) -> dict[str, gr.Slider]:
 
 def rule_menu() -> gr.Dropdown:
     """The rules; one that is not lossless says so in its name."""
-    choices = [(name if rule.lossless else f"{name} (changes the output)", name) for name, rule in RULES.items()]
-    return menu("rule", choices, FIRST_SETTINGS.rule, "Verification rule", RULES[FIRST_SETTINGS.rule].help)
+    choices = [(name if rule.lossless else say("controls.rule_lossy", name=name), name) for name, rule in RULES.items()]
+    return menu("rule", choices, FIRST_SETTINGS.rule, spoken(RULES[FIRST_SETTINGS.rule].help))
 
 
 def speed_menu() -> gr.Dropdown:
     """How fast Play goes."""
-    info = "Below full speed Play waits between steps; the waiting is in no timing."
-    return menu("speed", list(SPEEDS), FULL_SPEED, "Speed", info)
+    return menu("speed", named(SPEEDS), FULL_SPEED, say("controls.speed_info"))
 
 
 def seed_box() -> gr.Textbox:
@@ -104,51 +111,52 @@ def seed_box() -> gr.Textbox:
     A text, because a browser's numbers are exact up to 2^53 only, and another seed than the one typed is another run.
     """
     knob = KNOBS["seed"]
-    info = f"{knob.help} Blank: a fresh one each run. The one used stands beside the models' names."
+    info = say("controls.seed_info", help=spoken(knob.help))
     return gr.Textbox(
-        str(FIRST_SETTINGS.seed), label=knob.label, info=info, max_lines=1, elem_id=_id("seed"),
+        str(FIRST_SETTINGS.seed), label=spoken(knob.label), info=info, max_lines=1, elem_id=_id("seed"),
         elem_classes="sv-knob", min_width=120,
     )  # fmt: skip
 
 
 def chat_box() -> gr.Checkbox:
     """Chat template on or off."""
-    info = "On: the prompt is a user's message and the model answers. Off: the model continues the prompt as it is."
     return gr.Checkbox(
-        FIRST_SETTINGS.chat, label="chat template", info=info, elem_id=_id("chat"), elem_classes="sv-knob"
+        FIRST_SETTINGS.chat,
+        label=say("controls.chat"),
+        info=say("controls.chat_info"),
+        elem_id=_id("chat"),
+        elem_classes="sv-knob",
     )
 
 
 def stop_box() -> gr.Textbox:
     """Stop strings."""
-    info = "One a line; the text is cut before the first that appears. Write \\n for a line break."
-    return gr.Textbox("", label="stop strings", info=info, lines=2, elem_id=_id("stop"), elem_classes="sv-knob")
+    label, info = say("controls.stop"), say("controls.stop_info")
+    return gr.Textbox("", label=label, info=info, lines=2, elem_id=_id("stop"), elem_classes="sv-knob")
 
 
 def pair_menu() -> gr.Dropdown:
     """The catalogue's pairs, each with what is here and what would be downloaded; choosing one loads it."""
     choices = [(f"{name} · {standing(pair).short}", name) for name, pair in PAIRS.items()]
     info = standing(PAIRS[DEFAULT_PAIR]).sentence
-    return menu("pair", [*choices, (OWN_PAIR, OWN_PAIR)], DEFAULT_PAIR, "Pair", info)
+    return menu("pair", [*choices, *named([OWN_PAIR])], DEFAULT_PAIR, info)
 
 
 def target_menu() -> gr.Dropdown:
     """Catalogue, hub id or folder."""
-    info = "From the list, a hub id (owner/name), or a folder with a model in it."
-    return menu("target", [DEFAULT_TARGET, *MODELS], DEFAULT_TARGET, "Target model", info, allow_custom_value=True)
+    choices = [(say("controls.target_default"), DEFAULT_TARGET), *named(MODELS)]
+    return menu("target", choices, DEFAULT_TARGET, say("controls.target_info"), allow_custom_value=True)
 
 
 def draft_menu() -> gr.Dropdown:
     """Catalogue, hub id or folder; none is fine for prompt lookup."""
-    choices = [(OWN_DRAFT, ""), *((name, name) for name in MODELS)]
-    info = "Must share the target's vocabulary. None is fine: prompt lookup drafts without a model."
-    return menu("draft", choices, "", "Draft model", info, allow_custom_value=True)
+    choices = [(say("controls.draft_own"), ""), *named(MODELS)]
+    return menu("draft", choices, "", say("controls.draft_info"), allow_custom_value=True)
 
 
 def dtype_menu() -> gr.Dropdown:
     """Number format."""
-    info = "auto is what is fast and right here. In float32 identical output at temperature 0 is a promise."
-    return menu("dtype", ["auto", "float32", "bfloat16", "float16"], "auto", "Number format", info)
+    return menu("dtype", named(["auto", "float32", "bfloat16", "float16"]), "auto", say("controls.dtype_info"))
 
 
 def _id(name: str) -> str:

@@ -14,10 +14,11 @@ from urllib.parse import parse_qs, urlsplit
 import gradio as gr
 from starlette.requests import Request
 
-from specviz.core.assets import ASSETS
 from specviz.core.words import DEFAULT, language, languages, speaking
+from specviz.views import page
+from specviz.views.markup import inline_script
 
-FIX = (ASSETS / "gradio_fixes" / "page_language.js").read_text(encoding="utf-8")
+FIX = inline_script(page.SCRIPTS[page.IN_HEAD].decode())
 
 
 def language_of(request: Any) -> str:
@@ -83,12 +84,12 @@ def _each(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], part: str) -
 
 def in_all_languages(build: Callable[[], Blocks]) -> Blocks:
     """The page in the default language, with its translations."""
-    page = build()
+    first = build()
     for code in languages():
         if code != DEFAULT:
             with speaking(code):
-                page.translations[code] = build().config
-    return page
+                first.translations[code] = build().config
+    return first
 
 
 class SpokenRequests:
@@ -130,4 +131,4 @@ def _is_document(headers: list[tuple[bytes, bytes]]) -> bool:
 def in_language(html: str) -> str:
     """Gradio's document with the language that is spoken as its own, before any of Gradio's scripts runs."""
     named = html.replace('lang="en"', f'lang="{language()}"', 1)
-    return named.replace("<head>", f"<head><script>{FIX}</script>", 1)
+    return named.replace("<head>", "<head>" + FIX, 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.core.words import language, names, say
+from specviz.core.words import language, names, say, spoken
 from specviz.sessions import links
 from specviz.sessions.drive import SPEEDS
 from specviz.sessions.services import Services
@@ -81,22 +81,22 @@ def sidebar() -> Sidebar:
         knobs_of("draft_length")
         values["temperature"] = controls.setting("temperature")
         values["speed"] = controls.speed_menu()
-        with gr.Accordion("Sampling and rule", open=False):
+        with gr.Accordion(say("controls.section_sampling"), open=False):
             for name in ("top_k", "top_p", "repetition_penalty"):
                 values[name] = controls.setting(name)
             values["seed"] = controls.seed_box()
             values["rule"] = controls.rule_menu()
             knobs_of("rule")
-        with gr.Accordion("Length and template", open=False):
+        with gr.Accordion(say("controls.section_length"), open=False):
             values["max_new_tokens"] = controls.setting("max_new_tokens")
             values["chat"] = controls.chat_box()
             values["stop"] = controls.stop_box()
-        with gr.Accordion("Models", open=False):
+        with gr.Accordion(say("controls.section_models"), open=False):
             pair = controls.pair_menu()
             values["target"] = controls.target_menu()
             values["draft"] = controls.draft_menu()
             values["dtype"] = controls.dtype_menu()
-            load = gr.Button("Load these models", size="sm", elem_id="sv-load")
+            load = gr.Button(say("controls.load"), size="sm", elem_id="sv-load")
     return Sidebar(preset, pair, load, values, options, groups)
 
 
@@ -105,13 +105,13 @@ def transport() -> Transport:
     gr.HTML(title(), padding=False, elem_id="sv-title")  # shown on phones, where the column begins closed
     with gr.Row(elem_id="sv-transport"):
         return Transport(
-            play=gr.Button("▶ Play", variant="primary", elem_id="sv-play", scale=0),
-            pause=gr.Button("❚❚ Pause", elem_id="sv-pause", scale=0),
-            step=gr.Button("▶❚ Step", elem_id="sv-step", scale=0),
-            reset=gr.Button("↺ Reset", elem_id="sv-reset", scale=0),
+            play=gr.Button(say("controls.play"), variant="primary", elem_id="sv-play", scale=0),
+            pause=gr.Button(say("controls.pause"), elem_id="sv-pause", scale=0),
+            step=gr.Button(say("controls.step"), elem_id="sv-step", scale=0),
+            reset=gr.Button(say("controls.reset"), elem_id="sv-reset", scale=0),
             # shown by the view (transport.js) while a recording is on screen
-            live=gr.Button("Run live", elem_id="sv-live", scale=0),
-            alone=gr.Button("Measure target alone", elem_id="sv-alone", elem_classes="sv-apart", scale=0),
+            live=gr.Button(say("controls.live"), elem_id="sv-live", scale=0),
+            alone=gr.Button(say("controls.alone"), elem_id="sv-alone", elem_classes="sv-apart", scale=0),
         )
 
 
@@ -123,7 +123,7 @@ def live_view(services: Services) -> gr.HTML:
         html_template=page.template(),
         js_on_load=page.script(
             lossy=[name for name, rule in RULES.items() if not rule.lossless],
-            speeds={name: rate for name, rate in SPEEDS.items() if rate < float("inf")},
+            speeds={spoken(name): rate for name, rate in SPEEDS.items() if rate < float("inf")},
             settings=links.RUN_SETTINGS,
         ),
         apply_default_css=False,

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 
 import gradio as gr
 
+from specviz.core.words import say, spoken
 from specviz.decoding.knobs import own_knobs
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import DEFAULT_PAIR, OFFLINE_PAIR, PAIRS
@@ -75,14 +76,14 @@ class Panel:
             if name not in values:
                 updates.append(gr.update())
             elif values[name] in TABLES.get(name, ()):
-                updates.append(gr.update(value=values[name], info=TABLES[name][values[name]].help))
+                updates.append(gr.update(value=values[name], info=spoken(TABLES[name][values[name]].help)))
             else:
                 updates.append(gr.update(value=values[name]))
         return [*updates, *self.shown_groups(values), self.pair_update(values)]
 
     def explain(self, name: str, entry: str) -> list[Any]:
         """Updates for a menu that was turned to `entry` and for all groups."""
-        return [gr.update(info=TABLES[name][entry].help), *self.shown_groups({name: entry})]
+        return [gr.update(info=spoken(TABLES[name][entry].help)), *self.shown_groups({name: entry})]
 
     def shown_groups(self, values: Mapping[str, Any]) -> list[Any]:
         """Updates for the groups: of each menu in `values` its entry's own is shown."""
@@ -97,7 +98,7 @@ class Panel:
         name = self.pair_shown(values)
         if name != pair_wished(values):
             return gr.update(value=name, info=self.instead())
-        info = standing(PAIRS[name]).sentence if name in PAIRS else "Target and draft as typed below."
+        info = standing(PAIRS[name]).sentence if name in PAIRS else say("controls.pair_own_info")
         return gr.update(value=name, info=info)
 
     def pair_shown(self, values: Mapping[str, Any]) -> str:

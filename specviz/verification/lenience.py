@@ -9,17 +9,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from specviz.core.settings import Knob
+from specviz.core.settings import knob
+from specviz.core.words import sentence
 from specviz.verification.base import Rule, shortfall
 
-LENIENCE = Knob(
-    "lenience l",
-    0.5,
-    0.05,
-    0.95,
-    0.05,
-    "The draft's probability is multiplied by l before it is compared: the smaller, the more is accepted wrongly.",
-)
+LENIENCE = knob("lenience", 0.5, 0.05, 0.95, 0.05)
 
 
 def accept_prob(token: int, target: Tensor, draft: Tensor, lenience: float = LENIENCE.default) -> float:
@@ -29,10 +23,7 @@ def accept_prob(token: int, target: Tensor, draft: Tensor, lenience: float = LEN
 
 LENIENT = Rule(
     lossless=False,
-    help=(
-        "Accept with probability min(1, p/(l·q)): more than is right, so that the output is no longer the target's. "
-        "At temperature 0 the target is certain, and it decides as the exact rule."
-    ),
+    help=sentence("help.lenience"),
     knobs={"lenience": LENIENCE},
     accept_prob=accept_prob,
     residual=shortfall,

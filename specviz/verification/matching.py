@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from specviz.core.words import sentence
 from specviz.verification.base import Rule, normalised
 
 
@@ -26,7 +27,7 @@ def residual(token: int, target: Tensor, draft: Tensor) -> Tensor:
 
 TOKEN_MATCHING = Rule(
     lossless=True,
-    help="Accept as often as the target itself would draw this very token. Exact too, but accepts less.",
+    help=sentence("help.token_matching"),
     accept_prob=accept_prob,
     residual=residual,
 )

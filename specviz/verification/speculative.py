@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from specviz.core.words import sentence
 from specviz.verification.base import Rule, shortfall
 
 
@@ -18,7 +19,7 @@ def accept_prob(token: int, target: Tensor, draft: Tensor) -> float:
 
 SPECULATIVE_SAMPLING = Rule(
     lossless=True,
-    help="Accept with probability min(1, p/q); after a rejection draw from the residual, norm(max(0, p − q)).",
+    help=sentence("help.speculative_sampling"),
     accept_prob=accept_prob,
     residual=shortfall,
 )

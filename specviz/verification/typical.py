@@ -12,25 +12,12 @@ import math
 import torch
 from torch import Tensor
 
-from specviz.core.settings import Knob
+from specviz.core.settings import knob
+from specviz.core.words import sentence
 from specviz.verification.base import Rule, whole_target
 
-EPSILON = Knob(
-    "threshold ε",
-    0.09,
-    0.01,
-    0.9,
-    0.01,
-    "A drafted token that the target gives more than this is always kept.",
-)
-DELTA = Knob(
-    "factor δ",
-    0.3,
-    0.05,
-    1,
-    0.05,
-    "Where the target is unsure less is enough: more than δ·exp(−entropy).",
-)
+EPSILON = knob("epsilon", 0.09, 0.01, 0.9, 0.01)
+DELTA = knob("delta", 0.3, 0.05, 1, 0.05)
 
 
 def accept_prob(
@@ -43,10 +30,7 @@ def accept_prob(
 
 TYPICAL_ACCEPTANCE = Rule(
     lossless=False,
-    help=(
-        "Keep a token if p > min(ε, δ·exp(−entropy of p)), whatever the coins say: the output is no longer the "
-        "target's. At temperature 0 the target is certain, and it decides as the exact rule."
-    ),
+    help=sentence("help.typical_acceptance"),
     knobs={"epsilon": EPSILON, "delta": DELTA},
     accept_prob=accept_prob,
     residual=whole_target,  # the next sibling meets the same threshold, the correction is an ordinary draw

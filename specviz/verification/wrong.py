@@ -10,20 +10,19 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from specviz.core.words import sentence
 from specviz.verification.base import Rule, shortfall, whole_target
 from specviz.verification.speculative import SPECULATIVE_SAMPLING, accept_prob
 
 FROM_THE_TARGET = replace(
     SPECULATIVE_SAMPLING,
     lossless=False,
-    help="Accept with probability min(1, p/q), but after a rejection draw from p as it is.",
+    help=sentence("help.correction_from_p"),
     residual=whole_target,
 )
 """The right test, but after a rejection the whole target is drawn from, not the residual."""
 
-ARGMAX_HELP = (
-    "Draft the likeliest token, but accept it with min(1, p/q), q its softmax, as if it had been drawn from it."
-)
+ARGMAX_HELP = sentence("help.argmax_as_sample")
 
 
 def argmax_as_drawn(softmax: Tensor) -> Rule:

@@ -50,5 +50,12 @@ def sheet(css: str, media: str) -> Html:
     return Html(f'<style media="{escape(media)}">{css}</style>')
 
 
+def inline_script(script: str) -> Html:
+    """A script of the project's own in the document. HTML reads no escapes in it, so it must not hold a closing tag."""
+    if "</" in script:
+        raise ValueError("A script in the document must not contain a closing tag.")
+    return Html(f"<script>{script}</script>")
+
+
 def _attribute(key: str) -> str:
     return "class" if key == "cls" else key.replace("_", "-")

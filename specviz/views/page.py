@@ -33,6 +33,8 @@ SCRIPTS: Mapping[str, bytes] = MappingProxyType(
 SCRIPTS_AT = "/specviz/" + hashlib.sha256(b"".join(name.encode() + SCRIPTS[name] for name in SCRIPTS)).hexdigest()[:16]
 """Where the server offers them, below the app's own address. Another content is another address, so that no browser runs
 files of two versions; hence they may be kept for ever."""
+IN_HEAD = "gradio_fixes/page_language.js"
+"""The one script that stands in the document itself: it must run before Gradio's scripts."""
 EVENTS = ("back", "compared", "link", "rested", "use")
 """Events that the live view triggers. Gradio looks for their names, in quotes, in `js_on_load`."""
 FAILED = "The page’s scripts could not load: reload the page."

@@ -12,11 +12,19 @@ import pytest
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from specviz.core.runtime import DTYPES
 from specviz.core.words import language, languages, speaking
+from specviz.drafting import LENGTHS, STRATEGIES
+from specviz.models.catalogue import MODELS, PAIRS
 from specviz.ui import app
 from specviz.ui.languages import Blocks, SpokenRequests
+from specviz.verification import RULES
 from tests.ui import browser
 
+SAME = {"K", "c", "α", "top-k", "top-p", "Prompt", "Code", "❚❚ Pause", "auto"}
+"""Words that are the same in both languages."""
+NAMES = {*STRATEGIES, *LENGTHS, *RULES, *MODELS, *PAIRS, *DTYPES}
+"""Names that are the same on the page, in links and in programs."""
 GERMAN = {"referer": "http://testserver/?k=3&lang=de"}
 
 
@@ -56,6 +64,27 @@ def test_all_languages_have_the_same_components_events_and_links_to_each_other(p
         assert other["layout"] == english["layout"] and other["title"] != english["title"]
         texts = [str(item["props"].get("value")) for item in other["components"]]
         assert any('lang="en"' in text for text in texts) and not any(f'lang="{code}"' in text for text in texts)
+
+
+def texts(component: dict) -> dict[str, str]:
+    """What a visitor reads of a component: where it stands in its properties → text."""
+    kind, props = component["type"], component["props"]
+    parts = {part: props.get(part) for part in ("label", "info", "placeholder")} if kind != "api" else {}
+    if kind in ("button", "markdown", "html"):
+        parts["value"] = re.sub("<[^>]*>", " ", props.get("value") or "")
+    parts |= {f"choice {name}": shown for shown, name in props.get("choices") or []}
+    return {part: text for part, text in parts.items() if text and re.search(r"[^\W\d_]", str(text))}
+
+
+def test_no_english_word_is_left_on_the_german_page(page):
+    with speaking("de"):
+        german = page.config["components"]
+    left = set()
+    for ours, theirs in zip(page.config["components"], german, strict=True):
+        here, there = texts(ours), texts(theirs)
+        assert here.keys() == there.keys()
+        left |= {text for part, text in here.items() if there[part] == text}
+    assert left <= SAME | NAMES
 
 
 def test_handlers_and_every_item_of_a_generator_speak_the_language_of_the_page_that_asks():

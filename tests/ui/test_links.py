@@ -291,7 +291,7 @@ def test_a_pair_is_chosen_loaded_at_once_and_the_menu_follows_typed_models(visit
     assert visit.say() == "There is no model named SmolLM2-360M-Instruct; check the name."
     assert visit.page.locator("#sv-target input").input_value() == "SmolLM2-360M-Instruct"
     assert visit.page.locator("#sv-draft input").input_value() == "SmolLM2-135M-Instruct"
-    assert "not run by us" in visit.page.locator("#sv-pair").text_content()
+    assert "not tested" in visit.page.locator("#sv-pair").text_content()
     visit.page.locator("#sv-pair input").click()
     visit.page.get_by_role("option", name=DEFAULT_PAIR).click()
     visit.until("() => document.querySelector('.sv-say').textContent === 'The models are ready.'")

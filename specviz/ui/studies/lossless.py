@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.settings import SpecvizError
-from specviz.core.words import say
+from specviz.core.words import say, spoken
 from specviz.experiments.distribution_check import STRATEGIES
 from specviz.sessions import lossless_check
 from specviz.sessions.job import Claim
@@ -32,9 +32,11 @@ def add(context: StudyContext) -> None:
             place = gr.Slider(
                 1, 2, 1, step=1, label=say("lossless.position"), elem_id="sv-lossless-place", buttons=[], min_width=160
             )
-            seed = gr.Number(SEED.default, label=SEED.label, info=SEED.help, precision=0, minimum=0, min_width=120)
+            seed = gr.Number(
+                SEED.default, label=spoken(SEED.label), info=spoken(SEED.help), precision=0, minimum=0, min_width=120
+            )
         names = gr.CheckboxGroup(
-            [(_label(name), name) for name in NAMES],
+            [(_label(name), str(name)) for name in NAMES],
             value=USUAL,
             label=say("lossless.rules"),
             info=say("lossless.rules_info"),
@@ -61,8 +63,8 @@ def add(context: StudyContext) -> None:
                 RUNS.high,
                 RUNS.default,
                 step=RUNS.step,
-                label=RUNS.label,
-                info=RUNS.help,
+                label=spoken(RUNS.label),
+                info=spoken(RUNS.help),
                 buttons=[],
                 min_width=260,
             )
@@ -126,7 +128,7 @@ def add(context: StudyContext) -> None:
 
 def _label(name: str) -> str:
     kind = lossless_check.kind(name)
-    return name if kind == "lossless" else f"{name} ({say(f'studies.{kind}')})"
+    return spoken(name) if kind == "lossless" else f"{spoken(name)} ({say(f'studies.{kind}')})"
 
 
 def _told(work: Callable[[Claim], Iterator[tuple[str, str]]]) -> Callable[[Claim], Iterator[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.core.prompts import PRESETS
-from specviz.core.words import say
+from specviz.core.words import say, spoken
 from specviz.sessions.comparing import CHOICES
 from specviz.sessions.sweeping import OWN, Choice, Sweeping
 from specviz.ui.piece import Piece
@@ -33,7 +33,9 @@ def add(context: StudyContext) -> None:
             info=say("sweep.strategies_info"),
         )
         with gr.Row():
-            ks = gr.CheckboxGroup([(str(k), k) for k in KS], value=list(FIRST.ks), label="K", info=say("sweep.k_info"))
+            ks = gr.CheckboxGroup(
+                [(str(k), k) for k in KS], value=list(FIRST.ks), label=say("sweep.k"), info=say("sweep.k_info")
+            )
             temperatures = gr.CheckboxGroup(
                 [(f"{t:g}", t) for t in TEMPERATURES],
                 value=list(FIRST.temperatures),
@@ -41,7 +43,7 @@ def add(context: StudyContext) -> None:
                 info=say("sweep.temperature_info"),
             )
         prompts = gr.CheckboxGroup(
-            [OWN, *PRESETS],
+            [(spoken(name), str(name)) for name in (OWN, *PRESETS)],
             value=list(FIRST.prompts),
             label=say("sweep.prompts"),
             info=say("sweep.prompts_info"),
