@@ -6,6 +6,7 @@ import { makeCharts } from './charts.js';
 import { add, el } from './dom.js';
 import { makeDrawing } from './drawing.js';
 import { fixWidgets, whenMounted } from './gradio_fixes/all.js';
+import { fixClosingStream } from './gradio_fixes/closing_stream.js';
 import { fixLostConnection } from './gradio_fixes/lost_connection.js';
 import { makeUnheard } from './gradio_fixes/unheard.js';
 import { makeHeadline } from './headline.js';
@@ -42,6 +43,7 @@ export function mount({ element, props, watch, server, trigger }) {
 
   const pulse = makePulse(root, live, store, view, reach);
   fixLostConnection(pulse.lost, pulse.answered);
+  const stream = fixClosingStream(() => trigger('listen', {}));
   whenMounted(() => {
     fixWidgets(element, live);
     keepFromTranslation();
@@ -49,7 +51,10 @@ export function mount({ element, props, watch, server, trigger }) {
     placeNotes(element);
   });
   view.fresh();
-  watch('value', () => live.receive(props.value));
+  watch('value', () => {
+    stream.heard();
+    live.receive(props.value);
+  });
   if (props.value) live.receive(props.value);
   live.open(new URLSearchParams(location.search).get('trace') || '');
   pulse.poll();

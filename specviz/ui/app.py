@@ -168,3 +168,5 @@ def _wire_view(handlers: Handlers, view: gr.HTML) -> None:
     view.back(handlers.go_back, None, panel.outputs, **QUICK).success(handlers.load, panel.widgets, view, **PRESSED)
     view.use(handlers.take_over, None, panel.outputs, **QUICK)
     view.link(None, panel.widgets, None, js=panel.copy_js(), **QUICK)
+    # nothing to do: that it goes through the queue makes the page listen again (gradio_fixes/closing_stream.js)
+    view.listen(lambda: None, None, None, **(LONG | {"concurrency_id": "listen", "concurrency_limit": None}))

@@ -35,7 +35,7 @@ SCRIPTS_AT = "/specviz/" + hashlib.sha256(b"".join(name.encode() + SCRIPTS[name]
 files of two versions; hence they may be kept for ever."""
 IN_HEAD = "gradio_fixes/page_language.js"
 """The one script that stands in the document itself: it must run before Gradio's scripts."""
-EVENTS = ("back", "compared", "link", "rested", "use")
+EVENTS = ("back", "compared", "link", "listen", "rested", "use")
 """Events that the live view triggers. Gradio looks for their names, in quotes, in `js_on_load`."""
 FAILED = "The page’s scripts could not load: reload the page."
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
