@@ -25,7 +25,8 @@ export function fixClosingStream(ask) {
   }
 
   const requests = new PerformanceObserver((list) => {
-    for (const { name, startTime, responseEnd } of list.getEntries()) {
+    for (const entry of list.getEntries()) {
+      const { name, startTime, responseEnd } = /** @type {PerformanceResourceTiming} */ (entry);
       const { pathname } = new URL(name, location.href);
       if (SENDS.test(pathname)) onSent(responseEnd);
       else if (STREAMS.test(pathname)) last = Math.max(last, startTime);
