@@ -27,7 +27,7 @@ function keepRun(run) {
 
 // `server` and `trigger` are Gradio's; `root` is the element of the view.
 export function makeLive(store, view, root, server, trigger) {
-  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
+  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something refused
@@ -92,10 +92,26 @@ export function makeLive(store, view, root, server, trigger) {
     try { message = JSON.parse(text); } catch { return; }
     if (!message || (some(message.seq) && message.seq === seq)) return;
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
+    // of two messages that come at one moment Gradio hands over the later one alone
+    const missed = top > 0 && message.seq > top + 1, late = message.seq < top;
     seq = message.seq;
+    if (some(seq)) top = Math.max(top, seq);
+    handle(message, late);
+    if (missed || (message.m === 'frame' && headless())) fill();
+  }
+
+  // A run whose prompt and models have not been heard of.
+  function headless() { return !!store.run && !store.recording && !store.head?.prompt?.length; }
+
+  // `late`: one that was sent after it has come before it.
+  function handle(message, late) {
     if (message.m === 'note') tell(message.say, !message.passes, message.wrong);
     else if (message.m === 'hint') {
-      if (message.r !== (store.run || aside)) return;
+      if (message.r !== (store.run || aside)) {
+        // the messages with which that run began were lost
+        if (message.r && message.r !== aside && !late && !taken) enter(message.r, null);
+        return;
+      }
       hint = message.hint;
       view.state();
     } else if (message.r && message.r === aside) return;
@@ -119,17 +135,20 @@ export function makeLive(store, view, root, server, trigger) {
 
   /** @param {import('./wire.js').Frame} message */
   function frame(message) {
-    if (message.r !== undefined && message.r !== null && message.r !== store.run) {
-      begin(message.r, message.head || (behind.run === message.r && behind.head) || { prompt: [] });
-      keepRun(message.r);
-      view.fresh();
-    } else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
+    if (message.r !== undefined && message.r !== null && message.r !== store.run) enter(message.r, message.head);
+    else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
       store.head = message.head;
     }
     if (['refused', 'error'].includes(message.state)) told++;
     take(message);
-    if ((message.f ?? 0) > store.n && (message.s || []).length) fill();
-    else if (message.f > store.n) fill();
+    if (message.f > store.n) fill();
+  }
+
+  // Another run is on screen from now on.
+  function enter(run, head) {
+    begin(run, head || (behind.run === run && behind.head) || { prompt: [] });
+    keepRun(run);
+    view.fresh();
   }
 
   /** @param {import('./wire.js').Frame} message */
@@ -156,8 +175,9 @@ export function makeLive(store, view, root, server, trigger) {
     try {
       for (;;) {
         again = false;
-        const run = store.run, reply = await call('resync', { r: run, f: store.n });
+        const run = store.run, reply = await call('resync', { r: run, f: store.n, head: headless() });
         if (run !== store.run || !reply || reply.error) break;
+        if (reply.seq < top) delete reply.state; // a message that was sent after it has come before it
         if (reply.head && !store.head?.prompt?.length) { store.head = reply.head; view.fresh(); }
         if (!take(reply) && !again) break;
       }
