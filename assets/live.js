@@ -5,6 +5,7 @@
 import { CONFIG } from './config.js';
 import { hear, some } from './dom.js';
 import { addressWithoutLanguage } from './language.js';
+import { say as inWords } from './say.js';
 import { sentences } from './words.js';
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
@@ -219,9 +220,9 @@ export function makeLive(store, view, root, server, trigger) {
     store.text = r.text ?? null;
     why = r.stop;
     if (some(shown)) store.shown = Math.min(shown, store.n);
-    const then = aside ? 'your run waits behind it.' : 'press Play to replay it, or Run live for a new run.';
-    named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
-    setState('recording', sentences((title ? '' : 'This is ') + named + ' — ' + then, !title && reply.opening));
+    const then = inWords(aside ? 'view.your_run_behind' : 'view.play_or_live');
+    named = title ? inWords('view.named_run', { title }) : inWords('view.a_recording');
+    setState('recording', sentences(inWords(title ? 'view.named_then' : 'view.this_is', { what: named, then }), !title && reply.opening));
     view.fresh();
     view.steps(store.n);
   }
@@ -231,16 +232,16 @@ export function makeLive(store, view, root, server, trigger) {
 
   // What lies behind what is on screen, as the button that goes there says it; nothing where there is nothing.
   function behindNow() {
-    if (store.recording) return aside ? 'Back to your run' : '';
-    return shelf ? 'Back to the recording' : '';
+    if (store.recording) return aside ? inWords('view.back_to_run') : '';
+    return shelf ? inWords('view.back_to_recording') : '';
   }
 
   async function goBack() {
     if (!store.recording) return shelf && showRecording(shelf.reply, shelf.title, shelf.from, shelf.shown);
     const run = aside, gone = await pickUp(run);
     if (gone || store.run === run) aside = null;
-    if (gone) tell('Your run is no longer on the server. Press Run live for a new one.', true);
-    else if (store.run !== run) tell('The server cannot be reached; try again.');
+    if (gone) tell(inWords('view.run_gone'), true);
+    else if (store.run !== run) tell(inWords('view.away_again'));
     view.state();
   }
 
@@ -248,15 +249,15 @@ export function makeLive(store, view, root, server, trigger) {
   function putAway() {
     if (aside) return goBack();
     begin(null, null);
-    setState('empty', 'The recording is put away: press Play or Step for a live run.');
+    setState('empty', inWords('view.put_away'));
     view.fresh();
   }
 
   // A link with settings and no recording shows no other run beside them.
   function openEmpty(lost) {
     nameShown();
-    if (state === 'empty') setState('empty', 'Settings from the link are ready: press Play.');
-    if (lost) tell('The run of this tab is no longer on the server. Press Play for a new one.', true);
+    if (state === 'empty') setState('empty', inWords('view.link_ready'));
+    if (lost) tell(inWords('view.tab_gone_play'), true);
   }
 
   // What the page begins with: the run that this tab had before, or else a recording.
@@ -271,7 +272,7 @@ export function makeLive(store, view, root, server, trigger) {
       if (refused && name) reply = await call('recording', {});
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
-      const gone = lost ? 'The run of this tab is no longer on the server. Press Run live for a new one.' : '';
+      const gone = lost ? inWords('view.tab_gone_live') : '';
       const words = refused || gone || note, bad = refused || (!gone && wrong);
       showRecording(reply, name && !refused ? reply.title : '', 
         { name: reply.name, chosen: !!name && !refused, controls: reply.controls });
@@ -291,7 +292,7 @@ export function makeLive(store, view, root, server, trigger) {
       view.fresh();
       take(reply);
       await fill();
-      if (state === 'paused' && store.run === run) setState(state, 'Picked up where it was' + (hint ? '.' : '; Play goes on.'));
+      if (state === 'paused' && store.run === run) setState(state, inWords(hint ? 'view.picked_up' : 'view.picked_up_play'));
     } catch { /* the server is away: the kept id stays for the next time */ }
     return false;
   }

@@ -18,6 +18,7 @@ import { makePrint } from './print.js';
 import { makePulse, makeReach } from './pulse.js';
 import { makeRibbon } from './ribbon.js';
 import { makeRuns } from './runs.js';
+import { say } from './say.js';
 import { makeSlow } from './slow.js';
 import { makeLegend, makeStatus } from './status.js';
 import { makeStore } from './store.js';
@@ -64,7 +65,7 @@ export function mount({ element, props, watch, server, trigger }) {
 function makeParts(element, root, { store, live, view, relay, reach, parts, trigger, width }) {
   const top = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('div', 'sv-lower');
   let askTimer = 0;
-  hero.setAttribute('aria-label', 'Ribbon of tokens');
+  hero.setAttribute('aria-label', say('view.ribbon_section'));
   add(root, top, hero, lower);
   parts.tip = makeTip(root);
   parts.status = makeStatus(top, { root, store, live, reach, trigger, transport: () => parts.transport });

@@ -18,7 +18,7 @@ from typing import Any
 import plotly
 
 from specviz.core.assets import ASSETS
-from specviz.core.words import catalogue, language
+from specviz.core.words import catalogue, language, say
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
@@ -37,13 +37,12 @@ IN_HEAD = "gradio_fixes/page_language.js"
 """The one script that stands in the document itself: it must run before Gradio's scripts."""
 EVENTS = ("back", "compared", "link", "listen", "rested", "use")
 """Events that the live view triggers. Gradio looks for their names, in quotes, in `js_on_load`."""
-FAILED = "The page’s scripts could not load: reload the page."
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
-SPOKEN = ("page",)
+SPOKEN = ("page", "view")
 """Sections of the catalogue that the scripts use."""
 MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
 """Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
@@ -82,8 +81,6 @@ def script(
         "lossy": list(lossy),
         "speeds": dict(speeds),
         "settings": list(settings),
-        "language": language(),
-        "words": {section: catalogue(language())[section] for section in SPOKEN},
         "events": EVENTS,
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
@@ -106,8 +103,14 @@ def picture_script() -> str:
 
 
 def _loader(entry: str, config: Mapping[str, Any] = MappingProxyType({})) -> str:
-    known = {"palette": palette.plain(), "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js", **config}
-    names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": FAILED}
+    known = {
+        "palette": palette.plain(),
+        "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js",
+        "language": language(),
+        "words": {section: catalogue(language())[section] for section in SPOKEN},
+        **config,
+    }
+    names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": say("view.scripts_failed")}
     given = [f"const {name} = {_json(value)};" for name, value in names.items()]
     return "\n".join([*given, _LOAD.strip()])
 

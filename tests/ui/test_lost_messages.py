@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from specviz.views.page import SCRIPTS_AT
+from specviz.core.words import catalogue
+from specviz.views.page import SCRIPTS_AT, SPOKEN
 from tests.ui import browser
 
 HEAD = {"run": "a", "prompt": [[1, "Hi"]]}
 ALL = {"m": "frame", "r": "a", "n": 2, "seq": 14, "state": "paused", "head": HEAD, "f": 0}
 STEPS = [{"i": 0, "tok": [], "ex": None}, {"i": 1, "tok": [], "ex": None}]
-LIVE = """async ([at, sent, answer]) => {
+LIVE = """async ([at, sent, answer, words]) => {
     const modules = ['live', 'store', 'config'].map((name) => import(`${at}/${name}.js`));
     const [{ makeLive }, { makeStore }, { configure }] = await Promise.all(modules);
-    configure({ settings: [], lossy: [] });
+    configure({ settings: [], lossy: [], words });
     const root = document.body, store = makeStore(), asked = [];
     const view = new Proxy({}, { get: () => () => {} });
     const live = makeLive(store, view, root, { resync: async (what) => (asked.push(what), answer) }, () => {});
@@ -28,7 +29,9 @@ def heard(chromium):
     """What the page knows after some messages, where the server answers questions with `answer`."""
     shown = chromium.new_page()
     browser.offer_scripts(shown)
-    yield lambda sent, answer: shown.evaluate(LIVE, [SCRIPTS_AT, sent, answer])
+    yield lambda sent, answer: shown.evaluate(
+        LIVE, [SCRIPTS_AT, sent, answer, {name: catalogue()[name] for name in SPOKEN}]
+    )
     shown.close()
 
 
