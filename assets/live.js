@@ -220,7 +220,7 @@ export function makeLive(store, view, root, server, trigger) {
     store.text = r.text ?? null;
     why = r.stop;
     if (some(shown)) store.shown = Math.min(shown, store.n);
-    const then = inWords(aside ? 'view.your_run_behind' : 'view.play_or_live');
+    const then = inWords(aside ? 'view.your_run_behind' : can('resync') ? 'view.play_or_live' : 'view.play_only');
     named = title ? inWords('view.named_run', { title }) : inWords('view.a_recording');
     setState('recording', sentences(inWords(title ? 'view.named_then' : 'view.this_is', { what: named, then }), !title && reply.opening));
     view.fresh();

@@ -16,7 +16,7 @@ const PRESSED = 'button,a,summary,[role=button]';
 
 // Milliseconds between two steps at the speed of the menu; 0 at full speed.
 export function stepPause() {
-  const speed = CONFIG.speeds[/** @type {HTMLInputElement | null} */ (document.querySelector('#sv-speed input'))?.value];
+  const speed = CONFIG.speeds[/** @type {HTMLInputElement | null} */ (document.querySelector('#sv-speed :is(input, select)'))?.value];
   return speed ? 1000 / speed : 0;
 }
 
@@ -243,6 +243,8 @@ export function makeTransport(host, root, store, live, parts, onMove) {
     },
     stopReplay,
     holdIfSlow,
+    // Shows that many steps.
+    goTo: (shown) => move(shown),
     focus() { range.focus(); },
     // The step on screen has been explained: the next one after what is left of its pause.
     told() {

@@ -25,9 +25,8 @@ import { makeStore } from './store.js';
 import { makeTip } from './tip.js';
 import { keepFromTranslation } from './translation.js';
 import { makeTransport } from './transport.js';
+import { watchWidth } from './width.js';
 
-// Milliseconds between the last change of the width and laying the page out anew.
-const RELAY_MS = 250;
 // How long a step must be looked at before its candidates are asked for: while a run goes, and else.
 const ASK_PLAYING_MS = 250, ASK_MS = 30;
 
@@ -88,28 +87,4 @@ function makeParts(element, root, { store, live, view, relay, reach, parts, trig
   parts.runs = makeRuns(parts.legend, root, store, live, trigger);
   parts.unheard = makeUnheard(element, live, reach);
   makePrint(root, parts);
-}
-
-// Three sizes, by the component's own width (Gradio drops container queries from its style sheet).
-function watchWidth(root, relay) {
-  let width = 0, changed = 0, timer = 0;
-  function measure() {
-    const next = root.clientWidth;
-    if (!next || next === width) return;
-    root.dataset.width = next < 640 ? 'small' : next < 1240 ? 'middle' : 'large';
-    if (width) {
-      clearTimeout(timer);
-      timer = setTimeout(relay, RELAY_MS);
-    }
-    width = next;
-    changed = performance.now();
-  }
-  return {
-    // Once the parts are there, which are laid out anew with each change.
-    begin() {
-      measure();
-      new ResizeObserver(measure).observe(root);
-    },
-    settled: () => performance.now() - changed > 200,
-  };
 }

@@ -17,8 +17,8 @@ Written by `python docs/make_map.py` from the first sentence of each file. No fo
 right:
 
 ```
-core → traces → models → verification → drafting → metrics → decoding → experiments → recordings → views → distill
-     → sessions → ui → commands
+core → traces → models → verification → drafting → metrics → decoding → experiments → recordings → views → export
+     → distill → sessions → ui → commands
 ```
 
 A run is a trace, and everything on screen is a view of a trace. The engine turns target, drafter, settings and random

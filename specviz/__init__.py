@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from specviz.core.settings import RunSettings, SpecvizError
     from specviz.decoding.engine import run, steps
     from specviz.drafting import LENGTHS, STRATEGIES
+    from specviz.export.page import to_html
     from specviz.models.loading import load_pair
     from specviz.traces.trace import Trace
     from specviz.verification import RULES
@@ -31,9 +32,21 @@ _HOME = {
     "load_pair": "specviz.models.loading",
     "run": "specviz.decoding.engine",
     "steps": "specviz.decoding.engine",
+    "to_html": "specviz.export.page",
 }
 
-__all__ = ["LENGTHS", "RULES", "STRATEGIES", "RunSettings", "SpecvizError", "Trace", "load_pair", "run", "steps"]
+__all__ = [
+    "LENGTHS",
+    "RULES",
+    "STRATEGIES",
+    "RunSettings",
+    "SpecvizError",
+    "Trace",
+    "load_pair",
+    "run",
+    "steps",
+    "to_html",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -42,6 +42,8 @@ SMALL = {
     "python -m specviz distill": "--out {room}/drafts --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz distill --out drafts --scale gpu": "--out {room}/gpu --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz.models.table_maker": "--out {room}/table.safetensors",
+    "python -m specviz export": "copy --out {room}/copy.html",
+    "python -m specviz export explanation": "--out {room}/run.html",
     "python docs/make_map.py": "",
     "python -m tests.bench_first_play": "--rounds 1 --tokens 4 --examples 1",
     "python -m tests.bench_page": "--rounds 1 --tokens 8",

@@ -13,12 +13,12 @@ ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ORDER = (
     *("core", "traces", "models", "verification", "drafting", "metrics", "decoding", "experiments", "recordings"),
-    *("views", "distill", "sessions", "ui", "commands", "__main__"),
+    *("views", "export", "distill", "sessions", "ui", "commands", "__main__"),
 )
 """No folder needs one after it."""
 TORCH_FREE = [
     *("core/settings.py", "core/coins.py", "core/records.py", "core/prompts.py", "core/plural.py", "core/costs.py"),
-    *("traces", "__init__.py", "metrics", "views", "distill/recipe.py", "distill/topics.py"),
+    *("traces", "__init__.py", "metrics", "views", "export", "distill/recipe.py", "distill/topics.py"),
     *("commands", "__main__.py", "drafting/length.py"),
 ]
 SCREEN_FREE = ["core", "traces", "models", "drafting", "verification", "decoding", "distill"]
@@ -74,7 +74,14 @@ def test_only_the_ui_imports_gradio():
 
 @pytest.mark.parametrize(
     "module",
-    ["specviz.traces.trace", "specviz.views.wire", "specviz.views.figures", "specviz.views.page", "specviz.__main__"],
+    [
+        "specviz.traces.trace",
+        "specviz.export.page",
+        "specviz.views.wire",
+        "specviz.views.figures",
+        "specviz.views.page",
+        "specviz.__main__",
+    ],
 )
 def test_a_trace_a_view_or_the_list_of_commands_loads_neither_torch_nor_gradio(module):
     code = f"import json, sys, {module}; print(json.dumps([m for m in ('torch', 'gradio', 'transformers') if m in sys.modules]))"

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from specviz.commands import app, bench, distill, models, record, run
+from specviz.commands import app, bench, distill, export, models, record, run
 from specviz.commands.base import Command
 
 COMMANDS: Mapping[str, Command] = {
     "app": app,
     "run": run,
+    "export": export,
     "models": models,
     "record": record,
     "distill": distill,

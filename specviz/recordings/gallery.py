@@ -42,7 +42,7 @@ REFRAIN = (
 class Recording:
     """How a recording is made. `line`: what there is to see. `changes`: by number of step, what is set from there on.
 
-    `start`: number of the step that it opens at, from 1; None: the first telling one (`files.first_telling`).
+    `start`: number of the step that it opens at, from 1; None: the first telling one (`metrics.telling_step`).
     """
 
     title: str

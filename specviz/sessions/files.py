@@ -10,14 +10,14 @@ import json
 import logging
 import re
 import secrets
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from specviz.core.records import Fate, StepRecord
 from specviz.core.settings import SpecvizError
 from specviz.decoding.knobs import own_knobs
+from specviz.metrics.telling_step import first_telling
 from specviz.recordings import gallery
 from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.stops import write_stops
@@ -144,25 +144,6 @@ def read_text(text: Any, kept: str) -> tuple[Trace, str]:
     except Exception as error:  # values of a kind that no trace holds, wherever they turn up
         log.info("a trace could not be shown: %s: %s", type(error).__name__, error)
         raise TraceError(DAMAGED) from error
-
-
-def first_telling(steps: Sequence[StepRecord]) -> int:
-    """Number of the step to explain first, from 1: it has an accepted, a rejected and an untested token and a correction.
-
-    Where no step has all four: the first with a rejection, else the first whose draft was accepted whole, else 1.
-    """
-    fates = [Counter(token.fate for token in step.tokens) for step in steps]
-    wanted = (Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED)
-    rules: tuple[Callable[[StepRecord, Counter[Fate]], bool], ...] = (
-        lambda step, found: step.extra is not None and all(found[fate] for fate in wanted),
-        lambda step, found: found[Fate.REJECTED] > 0,
-        lambda step, found: found[Fate.ACCEPTED] == len(step.tokens) > 0,
-    )
-    for rule in rules:
-        for number, (step, found) in enumerate(zip(steps, fates, strict=True), start=1):
-            if rule(step, found):
-                return number
-    return 1
 
 
 def controls_of(trace: Trace) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
+from specviz.core.assets import ASSETS
 from specviz.core.prompts import OWN_PROMPT, PRESETS
 from specviz.core.words import say
 from specviz.models.loading import load_pair
@@ -27,6 +28,7 @@ from specviz.ui.layout import Sidebar, Transport, live_view, sidebar, transport
 from specviz.ui.panel import ARRIVAL_JS, TABLES, Panel
 from specviz.ui.studies import STUDIES, StudyContext
 from specviz.views import page
+from specviz.views.page_files import css, head
 
 ACTIVE_RUNS = MAX_VISITORS
 """Runs driven at once: as many as there are visitors, so that each hears its place in our own queue of steps (Gradio's
@@ -81,8 +83,8 @@ def launch_options() -> dict[str, Any]:
     """What a page is launched with. Made anew each time: Gradio writes the app's lifespan into `app_kwargs`."""
     return {
         "theme": THEME,
-        "css": page.css() + (page.ASSETS / "controls.css").read_text(encoding="utf-8"),
-        "head": page.head(),
+        "css": css() + (ASSETS / "controls.css").read_text(encoding="utf-8"),
+        "head": head(),
         "run_history": False,  # would keep visitors' prompts in the browser's storage
         "ssr_mode": False,
         "footer_links": ["api", "settings"],

@@ -3,7 +3,7 @@
 The files of `assets/` are ES modules that import each other; each view has an entry, which exports `mount`. The server
 offers them below `SCRIPTS_AT`, an address that changes with their content. Knows nothing of Gradio. Example::
 
-    gr.HTML(html_template=page.template(), js_on_load=page.script(), …); demo.launch(css=page.css())
+    gr.HTML(html_template=page.template(), js_on_load=page.script(), …); demo.launch(css=page_files.css())
 """
 
 from __future__ import annotations
@@ -17,19 +17,14 @@ from typing import Any
 
 import plotly
 
-from specviz.core.assets import ASSETS
-from specviz.core.words import catalogue, language, say
+from specviz.core.words import say
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
-from specviz.views.markup import Html, joined, sheet
+from specviz.views.page_files import SCRIPTS, spoken
 
 PLOTLY = Path(plotly.__file__).parent / "package_data"
 """The folder of plotly.min.js, which the server must offer; `assets/plotting.js` fetches it."""
-SCRIPTS: Mapping[str, bytes] = MappingProxyType(
-    {path.relative_to(ASSETS).as_posix(): path.read_bytes() for path in sorted(ASSETS.rglob("*.js"))}
-)
-"""Name → text in UTF-8 of each module. Read once: what is served is what `SCRIPTS_AT` names."""
 SCRIPTS_AT = "/specviz/" + hashlib.sha256(b"".join(name.encode() + SCRIPTS[name] for name in SCRIPTS)).hexdigest()[:16]
 """Where the server offers them, below the app's own address. Another content is another address, so that no browser runs
 files of two versions; hence they may be kept for ever."""
@@ -41,11 +36,6 @@ PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
 SWEEP_TEMPLATE = '<div class="sv-comparison sv-sweep"></div>'
-STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
-SPOKEN = ("page", "view")
-"""Sections of the catalogue that the scripts use."""
-MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
-"""Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
 
 
 _LOAD = """
@@ -106,8 +96,7 @@ def _loader(entry: str, config: Mapping[str, Any] = MappingProxyType({})) -> str
     known = {
         "palette": palette.plain(),
         "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js",
-        "language": language(),
-        "words": {section: catalogue(language())[section] for section in SPOKEN},
+        **spoken(),
         **config,
     }
     names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": say("view.scripts_failed")}
@@ -122,13 +111,3 @@ def _json(value: Any) -> str:
 def template() -> str:
     """Static on purpose: a template that mentions the value would be drawn anew with each step."""
     return '<div class="sv-root"></div>'
-
-
-def head() -> Html:
-    """Style sheets for one medium each: Gradio's loader would keep them from what stands outside its own column."""
-    return joined(sheet((ASSETS / name).read_text(encoding="utf-8"), media) for name, media in MEDIA.items())
-
-
-def css() -> str:
-    """Colours from the palette, then the layout."""
-    return "\n".join([palette.css(), *((ASSETS / name).read_text(encoding="utf-8") for name in STYLES)])

@@ -17,7 +17,7 @@ from specviz.experiments.bench import ASSISTED, FIELDS, SCHEMA
 from specviz.models import loading
 from specviz.models.loading import load_pair
 from specviz.models.pair import Pair
-from specviz.recordings import studio
+from specviz.recordings import gallery, studio
 from specviz.traces.trace import Trace
 from tests import tiny
 
@@ -284,3 +284,15 @@ def test_a_bench_that_transformers_cannot_run_keeps_its_table_and_gives_the_reas
     assert "transformers: not measured: transformers cannot decode" in out and "stateful" in saved["transformers_note"]
     rows = {row["lane"]: row for row in saved["rows"]}
     assert set(rows) == {"target alone", "greedy"} and rows["greedy"]["transformers_tokens_per_s"] is None
+
+
+def test_export_writes_a_recording_or_a_saved_trace_as_a_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.json").write_text(gallery.read("copy").to_json(), encoding="utf-8")
+    assert main(["export", "explanation", "--step", "12", "--language", "de"]) == 0
+    assert main(["export", "mine.json", "--out", "other.html", "--title", "Mine"]) == 0
+    assert '<html lang="de">' in (tmp_path / "explanation.html").read_text(encoding="utf-8")
+    assert "<h1>Mine</h1>" in (tmp_path / "other.html").read_text(encoding="utf-8")
+    assert "explanation.html: 44 steps" in capsys.readouterr().out
+    assert main(["export", "missing.json"]) == 1
+    assert "give a saved trace, or the name of a recording: explanation" in capsys.readouterr().err

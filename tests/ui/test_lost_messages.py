@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from specviz.core.words import catalogue
-from specviz.views.page import SCRIPTS_AT, SPOKEN
+from specviz.views.page import SCRIPTS_AT
+from specviz.views.page_files import SPOKEN
 from tests.ui import browser
 
 HEAD = {"run": "a", "prompt": [[1, "Hi"]]}

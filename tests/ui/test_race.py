@@ -9,6 +9,7 @@ import pytest
 from specviz.core.words import say
 from specviz.views import page as view_page
 from specviz.views import wire
+from specviz.views.page_files import css
 from tests.ui import browser
 from tests.ui.actions import PHONE, SCREEN, lengthen
 
@@ -133,7 +134,7 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
     ]
     page = chromium.new_page(viewport=SCREEN)
     browser.offer_scripts(page)
-    page.set_content(f"<style>{view_page.css()}</style>{view_page.RACE_TEMPLATE}")
+    page.set_content(f"<style>{css()}</style>{view_page.RACE_TEMPLATE}")
     page.evaluate(
         "([script, value]) => new Function('element', 'props', 'watch', 'server', 'trigger', script)"
         "(document.body, { value }, () => {})",

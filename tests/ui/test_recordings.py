@@ -10,6 +10,7 @@ import pytest
 
 from specviz.core.records import Fate
 from specviz.core.words import say
+from specviz.metrics.telling_step import first_telling
 from specviz.recordings import gallery
 from specviz.sessions import files
 from specviz.views import wire
@@ -57,7 +58,7 @@ def step(letters, extra=True):
     ],
 )
 def test_the_first_telling_step(steps, start):
-    assert files.first_telling(steps) == start
+    assert first_telling(steps) == start
 
 
 REJECTION = {Fate.ACCEPTED, Fate.REJECTED, Fate.UNTESTED}

@@ -11,8 +11,9 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any
 
+from specviz.core.assets import ASSETS
 from specviz.core.words import catalogue
-from specviz.views import page, palette
+from specviz.views import page, page_files, palette
 
 
 def run(files: Sequence[str], expression: str, given: Any = None) -> Any:
@@ -23,7 +24,7 @@ def run(files: Sequence[str], expression: str, given: Any = None) -> Any:
 def _program(at: str, files: Sequence[str], expression: str, given: Any) -> str:
     """An async function's body: modules come from the address `at`, CONFIG gets the palette and the English words."""
     body = json.dumps(f"return ({expression});")
-    words = {section: catalogue()[section] for section in page.SPOKEN}
+    words = {section: catalogue()[section] for section in page_files.SPOKEN}
     return f"""
         const modules = await Promise.all({json.dumps(["config.js", *files])}.map((name) => import({json.dumps(at)} + name)));
         const names = Object.assign({{ GIVEN: {json.dumps(given)} }}, ...modules);
@@ -33,7 +34,7 @@ def _program(at: str, files: Sequence[str], expression: str, given: Any) -> str:
 
 
 def _node(files: Sequence[str], expression: str, given: Any) -> str:
-    program = _program(page.ASSETS.as_uri() + "/", files, expression, given)
+    program = _program(ASSETS.as_uri() + "/", files, expression, given)
     done = subprocess.run(
         ["node", "--input-type=module", "-"],
         input=f"(async () => {{{program}}})().then((found) => process.stdout.write(found));",

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from specviz.core.assets import ASSETS
 from specviz.core.records import Fate
 from specviz.views.figures import FIGURES
-from specviz.views.page import ASSETS
 from specviz.views.palette import ROLES
 
 TABLES = (ASSETS / "tables.js").read_text(encoding="utf-8")

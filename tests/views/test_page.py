@@ -8,23 +8,25 @@ from typing import NotRequired, get_origin, get_type_hints
 
 import pytest
 
-from specviz.views import page, wire
+from specviz.core.assets import ASSETS
+from specviz.views import page, page_files, wire
 
 # the name of a namespace; nothing is ever asked of it
 SVG_NAMESPACE = "'http://www.w3.org/2000/svg'"
-SCRIPTS = sorted(page.ASSETS.rglob("*.js"))
+SCRIPTS = sorted(ASSETS.rglob("*.js"))
 ENTRIES = ("view.js", "picture.js", "race.js", "sweep.js")
+EXPORTED = "replay.js"
 
 
 def test_what_modules_import_is_there_and_every_file_is_imported_by_an_entry():
-    found, left = set(), [*ENTRIES, "config.js", page.IN_HEAD]
+    found, left = set(), [*ENTRIES, EXPORTED, "config.js", page.IN_HEAD]
     while left:
         name = left.pop()
         if name not in found:
             found.add(name)
             asked = re.findall(r"^(?:import .*|\} )?from '(\.[^']+)';$", page.SCRIPTS[name].decode(), re.MULTILINE)
             left += [posixpath.normpath(posixpath.join(posixpath.dirname(name), other)) for other in asked]
-    assert found == set(page.SCRIPTS) == {path.relative_to(page.ASSETS).as_posix() for path in SCRIPTS}
+    assert found == set(page.SCRIPTS) == {path.relative_to(ASSETS).as_posix() for path in SCRIPTS}
 
 
 def test_entries_are_mounted_by_the_loader():
@@ -47,7 +49,7 @@ def test_no_text_becomes_markup_and_no_host_is_named(path):
 
 def test_style_holds_only_what_gradio_keeps():
     # its loader drops @container, @layer and @supports, and splits selectors at every comma
-    css = page.css()
+    css = page_files.css()
     assert set(re.findall(r"@([\w-]+)", css)) <= {"media", "keyframes"}
     assert ":is(" not in css and ":where(" not in css
     assert not re.search(r"url\(|http", css)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from specviz.core.words import catalogue, languages
-from specviz.views.page import SCRIPTS
+from specviz.views.page_files import SCRIPTS
 from tests.views import js
 
 TEXT = "\n".join(code.decode() for code in SCRIPTS.values())
