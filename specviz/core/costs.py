@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from specviz.core.settings import SettingsError
+from specviz.core.words import sentence
 
 VerifyCost = Callable[[int], float]
 """v(K), 1 for K = 0."""
@@ -16,7 +17,7 @@ def interpolated(points: Sequence[tuple[int, float]]) -> VerifyCost:
     Raises SettingsError without a point.
     """
     if not points:
-        raise SettingsError("Measure at least one pass before asking what verifying costs.")
+        raise SettingsError(sentence("errors.costs_none"))
     known = sorted(points)
 
     def v(k: int) -> float:

@@ -18,6 +18,7 @@ import psutil
 import torch
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 
 DTYPES: dict[str, torch.dtype] = {
     "float32": torch.float32,
@@ -38,7 +39,7 @@ def pick_device(name: str = "auto") -> torch.device:
         if device.type != "cpu":
             torch.empty(1, device=device)
     except (AssertionError, NotImplementedError, RuntimeError, TypeError) as error:
-        raise SpecvizError(f"There is no device {str(name)!r} on this machine; choose auto or cpu.") from error
+        raise SpecvizError(sentence("errors.no_device", name=repr(str(name)))) from error
     return device
 
 
@@ -50,7 +51,7 @@ def pick_dtype(name: str, device: torch.device, stored: torch.dtype | None = Non
     """
     if name != "auto":
         if name not in DTYPES:
-            raise SpecvizError(f"Unknown dtype {str(name)!r}; choose auto, {', '.join(DTYPES)}.")
+            raise SpecvizError(sentence("errors.no_dtype", name=repr(str(name)), known=", ".join(DTYPES)))
         return DTYPES[name]
     half = stored if stored is not None else torch.bfloat16
     if half not in (torch.bfloat16, torch.float16):

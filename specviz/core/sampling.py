@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from specviz.core.settings import RunSettings, SpecvizError
+from specviz.core.words import sentence
 
 # A nucleus rarely holds more than this many tokens; sorting them is 20 times cheaper than sorting the vocabulary.
 _NUCLEUS_GUESS = 1024
@@ -26,7 +27,7 @@ class BadLogits(SpecvizError):
 def check_finite(logits: Tensor) -> None:
     """Raise BadLogits where a row holds NaN, +inf, or nothing but -inf. Single -inf entries are a model's own mask."""
     if not bool(torch.isfinite(logits.amax(-1)).all()):
-        raise BadLogits("logits are not numbers (NaN or infinite)")
+        raise BadLogits(sentence("errors.logits_invalid"))
 
 
 def penalise(logits: Tensor, histories: Sequence[Sequence[int]], penalty: float) -> Tensor:

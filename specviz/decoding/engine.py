@@ -23,6 +23,7 @@ from specviz.core.runtime import Clock
 from specviz.core.sampling import BadLogits, shape
 from specviz.core.settings import NO_DRAFT, Knob, RunSettings, SettingsError, SpecvizError
 from specviz.core.stopping import first_stop
+from specviz.core.words import sentence
 from specviz.decoding import calibration
 from specviz.decoding.recording import StepOutcome, Times, record
 from specviz.decoding.state import Run
@@ -70,20 +71,18 @@ def begin(
     if isinstance(prompt, str):
         if len(prompt) > MAX_PROMPT_CHARS:  # told before a tokenizer is kept busy with it
             raise SpecvizError(
-                f"The prompt has {len(prompt):,} characters; at most {MAX_PROMPT_CHARS:,} are read. Shorten it."
+                sentence("errors.prompt_characters", given=f"{len(prompt):,}", most=f"{MAX_PROMPT_CHARS:,}")
             )
         ids = codec.encode(prompt, settings.chat)
     else:
         if not isinstance(prompt, Sequence):
-            raise SpecvizError("The prompt must be a text or a list of token ids.")
+            raise SpecvizError(sentence("errors.prompt_kind"))
         ids = [_token_id(i, pair.target.vocab_size) for i in prompt]
         if not ids:
-            raise SpecvizError("Type a prompt first: a model cannot continue an empty text.")
+            raise SpecvizError(sentence("errors.prompt_empty"))
         prompt = codec.decode(ids)
     if len(ids) >= context:
-        raise SpecvizError(
-            f"The prompt has {len(ids)} tokens and {pair.target.name} reads at most {context} with its answer; shorten it."
-        )
+        raise SpecvizError(sentence("errors.prompt_long", given=len(ids), name=pair.target.name, most=context))
     check(pair, settings)
     target = CachedModel(pair.target)
     readers = Readers(target, CachedModel(pair.draft, target.columns) if pair.draft else None)
@@ -97,9 +96,9 @@ def check_names(settings: RunSettings) -> None:
     """Raise SettingsError where strategy, draft length or rule is not in its table."""
     tables = (("strategy", STRATEGIES), ("draft_length", LENGTHS), ("rule", RULES))
     for field_name, table in tables:
-        name, kind = getattr(settings, field_name), field_name.replace("_", " ")
+        name = getattr(settings, field_name)
         if name not in table:
-            raise SettingsError(f"There is no {kind} named {name!r}; choose one of: {', '.join(table)}.")
+            raise SettingsError(sentence(f"errors.unknown_{field_name}", name=repr(name), known=", ".join(table)))
 
 
 def check(pair: Pair, settings: RunSettings) -> None:
@@ -112,10 +111,10 @@ def check(pair: Pair, settings: RunSettings) -> None:
         own = [knobs[name] for knobs in chosen if name in knobs]
         tables = [entry.knobs for table in (STRATEGIES, LENGTHS, RULES) for entry in table.values()]
         if not (known := own or [knobs[name] for knobs in tables if name in knobs]):
-            raise SettingsError(f"No strategy has a knob named {name!r}.")
+            raise SettingsError(sentence("errors.knob_unknown", name=repr(name)))
         _check_by_any(known, value)
     if reason := strategy.fits(pair) or strategy.objection(pair, settings):
-        raise SettingsError(f"The strategy {settings.strategy!r} cannot be used: {reason}.")
+        raise SettingsError(sentence("errors.strategy_unfit", name=repr(settings.strategy), reason=reason))
 
 
 def _check_by_any(knobs: Sequence[Knob], value: float) -> None:
@@ -134,7 +133,7 @@ def step(run: Run, settings: RunSettings) -> StepRecord:
     Must not be called on a finished run. Raises SpecvizError for settings that do not fit and NaN logits of the target.
     """
     if run.finished(settings):
-        raise SpecvizError(f"This run has ended ({run.stop}); press Reset to start another.")
+        raise SpecvizError(sentence("errors.run_ended", stop=run.stop))
     check(run.pair, settings)
     settings = replace(settings, seed=run.seed)  # the record states what the random numbers were made of
     asked, k = _choose_k(run, settings)
@@ -283,7 +282,7 @@ def run(
 
 def _token_id(value: object, size: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
-        raise SpecvizError(f"Token ids must be whole numbers from 0 to {size - 1}; you gave {str(value)[:40]}.")
+        raise SpecvizError(sentence("errors.token_ids", most=size - 1, given=str(value)[:40]))
     return value
 
 

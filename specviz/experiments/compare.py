@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specviz.core.settings import NO_DRAFT, RunSettings, SettingsError
+from specviz.core.words import sentence
 from specviz.decoding import baseline, engine
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.experiments.compared import ALONE, Compared
@@ -71,7 +72,7 @@ class Comparison:
         progress: Progress | None = None,
     ) -> None:
         if not lanes:
-            raise SettingsError("Choose at least one strategy to compare.")
+            raise SettingsError(sentence("errors.compare_none"))
         for settings in lanes.values():
             engine.check(pair, settings)
         for settings in lanes.values():

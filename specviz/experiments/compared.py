@@ -13,12 +13,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from specviz.core.words import sentence
 from specviz.traces.trace import MAX_TRACE_CHARS, Trace, TraceError
 
 ALONE = "target alone"
 """Name of the lane of the target by itself; it always comes first."""
 SCHEMA = "specviz comparison 1"
-NO_COMPARISON = "This file is not a recorded comparison; make one with python -m specviz record."
+NO_COMPARISON = sentence("errors.no_comparison")
 log = logging.getLogger("specviz")
 
 
@@ -38,7 +39,7 @@ class Compared:
     def from_json(cls, text: str) -> Compared:
         """Inverse of `to_json` for a comparison that has ended. Raises TraceError with one sentence for anything else."""
         if len(text) > MAX_TRACE_CHARS:
-            raise TraceError(f"This comparison is larger than {MAX_TRACE_CHARS // 1_000_000} MB; record shorter runs.")
+            raise TraceError(sentence("errors.comparison_large", most=MAX_TRACE_CHARS // 1_000_000))
         try:
             data = json.loads(text)
             if data["schema"] != SCHEMA:
@@ -61,10 +62,10 @@ def _bare(trace: Trace) -> Trace:
 def _check(traces: Mapping[str, Trace]) -> None:
     """The lanes must be comparable: one prompt, one target, each run to its end, the target alone first."""
     if len(traces) < 2 or next(iter(traces)) != ALONE:
-        raise TraceError(f"A comparison needs the lane {ALONE!r} first and at least one other; record it again.")
+        raise TraceError(sentence("errors.comparison_lanes", alone=repr(ALONE)))
     alone = traces[ALONE]
     for name, trace in traces.items():
         if not trace.steps or trace.stop is None:
-            raise TraceError(f"The lane {name!r} of this comparison has not come to its end; record it again.")
+            raise TraceError(sentence("errors.comparison_unended", name=repr(name)))
         if trace.prompt_ids != alone.prompt_ids or trace.pair.get("target") != alone.pair.get("target"):
-            raise TraceError(f"The lane {name!r} has another prompt or target than {ALONE!r}; record them together.")
+            raise TraceError(sentence("errors.comparison_mixed", name=repr(name), alone=repr(ALONE)))

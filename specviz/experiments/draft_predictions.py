@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from specviz.core.sampling import penalise
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 from specviz.drafting.base import Readers
 from specviz.drafting.parts import end_ids_of
 from specviz.models.cached import CachedModel
@@ -26,15 +27,15 @@ PIECE = 128
 def obstacle(trace: Trace) -> str | None:
     """None where every K follows from this run, else the reason why it does not."""
     if not trace.steps:
-        return "this run has made no step yet"
+        return sentence("errors.k_no_step")
     if any(step.settings.temperature != 0 for step in trace.steps):
-        return "above temperature 0 another K meets other coins and writes another text"
+        return sentence("errors.k_sampled")
     if unknown := next((r for step in trace.steps if (r := step.settings.rule) not in RULES), None):
-        return f"its rule {unknown!r} is unknown here, so another K might write another text"
+        return sentence("errors.k_rule_unknown", rule=repr(unknown))
     if any(not is_lossless(step.settings.rule) for step in trace.steps):
-        return "its rule changes the output, so another K would write another text"
+        return sentence("errors.k_lossy")
     if len({step.settings.repetition_penalty for step in trace.steps}) > 1:
-        return "its repetition penalty was changed midway"
+        return sentence("errors.k_penalty")
     return None
 
 
@@ -47,9 +48,9 @@ class Guessing:
 
     def __init__(self, pair: Pair, trace: Trace) -> None:
         if reason := obstacle(trace):
-            raise SpecvizError(f"Other K do not follow from this run: {reason}.")
+            raise SpecvizError(sentence("errors.other_k", reason=reason))
         if pair.draft is None:
-            raise SpecvizError("This pair has no draft model whose guesses could be asked for; load one that has.")
+            raise SpecvizError(sentence("errors.no_guesses"))
         target = CachedModel(pair.target)
         self.reader = CachedModel(pair.draft, target.columns)
         self.end_ids = end_ids_of(Readers(target, self.reader))

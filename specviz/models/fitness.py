@@ -12,6 +12,7 @@ import torch
 
 from specviz.core.runtime import free_memory
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 from specviz.models.folders import ModelError
 
 NO_LIMIT = 32_768
@@ -35,7 +36,7 @@ def context_of(config: Any, name: str) -> tuple[int, tuple[str, ...]]:
             config, "original_max_position_embeddings", None
         )
         if isinstance(original, int) and 0 < original < context:
-            return original, (f"{name} changes its position code after {original} tokens, so runs end there.",)
+            return original, (sentence("errors.context_short", name=name, most=original),)
     return context, ()
 
 
@@ -58,8 +59,13 @@ def refuse_too_large(name: str, size: int, dtype: torch.dtype, device: torch.dev
     if need > free:
         shown = str(dtype).removeprefix("torch.")
         raise ModelError(
-            f"{name} needs about {need / 1e9:.1f} GB of memory in {shown} and {max(0, free) / 1e9:.1f} GB are free; "
-            "choose a smaller model."
+            sentence(
+                "errors.memory",
+                name=name,
+                need=f"{need / 1e9:.1f}",
+                dtype=shown,
+                free=f"{max(0, free) / 1e9:.1f}",
+            )
         )
 
 
@@ -69,14 +75,12 @@ def refuse_incomplete(name: str, info: Mapping[str, Any]) -> None:
     wrong = sorted(str(entry[0]) for entry in info.get("mismatched_keys") or ())
     broken = sorted(info.get("conversion_errors") or ()) or list(info.get("error_msgs") or ())
     for names, what in (
-        (missing, "are missing from"),
-        (wrong, "have another shape in"),
-        (broken, "cannot be read from"),
+        (missing, "missing"),
+        (wrong, "shape"),
+        (broken, "unreadable"),
     ):
         if names:
-            raise ModelError(
-                f"{name} is incomplete: weights ({_listed(names)}) {what} its files; choose another model."
-            )
+            raise ModelError(sentence(f"errors.weights_{what}", name=name, weights=_listed(names)))
 
 
 def unused_weights(name: str, info: Mapping[str, Any]) -> tuple[str, ...]:
@@ -87,14 +91,11 @@ def unused_weights(name: str, info: Mapping[str, Any]) -> tuple[str, ...]:
     names = sorted(info.get("unexpected_keys") or ())
     if not names:
         return ()
-    return (
-        f"{name} does not use all weights in its files ({_listed(names)}), so its output may be wrong; "
-        "check that config.json belongs to these files.",
-    )
+    return (sentence("errors.weights_unused", name=name, weights=_listed(names)),)
 
 
 def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    return names[0] if len(names) == 1 else sentence("errors.listed", first=names[0], n=len(names) - 1)
 
 
 def guarded(name: str, load: Callable[[], Any]) -> Any:
@@ -104,11 +105,11 @@ def guarded(name: str, load: Callable[[], Any]) -> Any:
     except SpecvizError:
         raise
     except MemoryError as error:
-        raise ModelError(f"{name} does not fit into memory; choose a smaller model.") from error
+        raise ModelError(sentence("errors.memory_out", name=name)) from error
     except Exception as error:
         if isinstance(error, torch.OutOfMemoryError):
-            raise ModelError(f"{name} does not fit into memory; choose a smaller model.") from error
-        raise ModelError(f"{name} could not be loaded ({reason(error)}); choose another model.") from error
+            raise ModelError(sentence("errors.memory_out", name=name)) from error
+        raise ModelError(sentence("errors.not_loaded", name=name, reason=reason(error))) from error
 
 
 def reason(error: BaseException) -> str:

@@ -20,6 +20,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 
 WANTED = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """All that is ever fetched: weights without code in them, configuration, tokenizer. Never *.bin, never *.py."""
@@ -48,9 +49,9 @@ def read_json(path: Path, name: str) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{name}: {path.name} cannot be read; fetch the model again.") from error
+        raise ModelError(sentence("errors.file_unreadable", name=name, file=path.name)) from error
     if not isinstance(data, dict):
-        raise ModelError(f"{name}: {path.name} is not a JSON object; fetch the model again.")
+        raise ModelError(sentence("errors.file_no_object", name=name, file=path.name))
     return data
 
 
@@ -75,14 +76,14 @@ def weights_in(folder: Path, name: str) -> Weights:
     Raises ModelError for a folder without config.json, without safetensors, or with a file that is missing or cut off.
     """
     if not (folder / "config.json").is_file():
-        raise ModelError(f"{name} is no model folder: it has no config.json; choose a folder saved by transformers.")
+        raise ModelError(sentence("errors.folder_no_model", name=name))
     index = folder / "model.safetensors.index.json"
     if (folder / "model.safetensors").is_file():
         files = [folder / "model.safetensors"]
     elif index.is_file():
         shards = read_json(index, name).get("weight_map")
         if not isinstance(shards, dict) or not all(_plain_name(shard) for shard in shards.values()):
-            raise ModelError(f"{name}: {index.name} does not list its weight files; fetch the model again.")
+            raise ModelError(sentence("errors.index_broken", name=name, file=index.name))
         files = [folder / shard for shard in sorted(set(shards.values()))]
     else:
         raise ModelError(_no_weights([p.name for p in folder.iterdir()], name))
@@ -100,23 +101,17 @@ def refuse_wrong_kind(folder: Path, name: str) -> None:
     kind = str(config.get("model_type") or "")
     if kind not in CONFIG_MAPPING_NAMES:
         if config.get("auto_map"):
-            raise ModelError(f"{name} needs Python code of its own, which is not run here; choose a standard model.")
-        raise ModelError(
-            f"{name} is of a kind ({kind or 'none named'}) that transformers does not know; choose another."
-        )
+            raise ModelError(sentence("errors.model_own_code", name=name))
+        raise ModelError(sentence("errors.model_kind", name=name, kind=kind or "none named"))
     if config.get("is_encoder_decoder") or _encodes_and_decodes(kind):
-        raise ModelError(
-            f"{name} is an encoder-decoder model ({kind}); choose a decoder-only one, such as GPT-2, Llama or SmolLM2."
-        )
+        raise ModelError(sentence("errors.model_encoder", name=name, kind=kind))
     if kind not in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        raise ModelError(f"{name} ({kind}) does not predict next tokens; choose a causal language model.")
+        raise ModelError(sentence("errors.model_not_causal", name=name, kind=kind))
     if heads := [head for head in _strings(config.get("architectures")) if head.endswith(_OTHER_HEADS)]:
-        raise ModelError(
-            f"{name} is a classifier ({heads[0]}), not a model that writes text; choose a …ForCausalLM model."
-        )
+        raise ModelError(sentence("errors.model_classifier", name=name, head=heads[0]))
     if config.get("quantization_config"):
         method = str(dict(config["quantization_config"]).get("quant_method", "unknown method"))
-        raise ModelError(f"{name} is stored quantised ({method}), which is not supported; choose the unquantised one.")
+        raise ModelError(sentence("errors.model_quantised", name=name, method=method))
 
 
 def _strings(found: Any) -> list[str]:
@@ -135,18 +130,15 @@ def _plain_name(shard: Any) -> bool:
 def _no_weights(names: Iterable[str], name: str) -> str:
     found = list(names)
     if any(n.lower().endswith(".gguf") for n in found):
-        return f"{name} has only GGUF weights, which are not supported; choose the original model with safetensors."
+        return sentence("errors.weights_gguf", name=name)
     if any(fnmatch(n, pattern) for n in found for pattern in _PICKLES):
-        return (
-            f"{name} has its weights only as Python pickles, which can run code and are not loaded; "
-            "choose a model with safetensors."
-        )
-    return f"{name} has no safetensors weights; choose another model."
+        return sentence("errors.weights_pickles", name=name)
+    return sentence("errors.weights_none", name=name)
 
 
 def _header(file: Path, name: str) -> list[tuple[str, int]]:
     """(format, number of elements) of each tensor in a safetensors file whose length agrees with its header."""
-    broken = ModelError(f"{name}: {file.name} is missing, damaged or cut off; fetch the model again.")
+    broken = ModelError(sentence("errors.weights_damaged", name=name, file=file.name))
     try:
         size = file.stat().st_size
         with open(file, "rb") as stream:

@@ -22,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from specviz.core.words import sentence
 from specviz.models.catalogue import BUNDLED
 from specviz.models.companions import companion, present
 from specviz.models.folders import ModelError
@@ -83,7 +84,7 @@ def mismatch(folder: Path, target: LoadedModel) -> str | None:
 def load_head(folder: Path, target: LoadedModel) -> LoadedHead:
     """The head in `folder` beside `target`. Raises ModelError, one sentence, where it is another model's or damaged."""
     if why := mismatch(folder, target):
-        raise ModelError(f"The feature head {folder.name} belongs to another model: {why}; choose another strategy.")
+        raise ModelError(sentence("errors.head_other", name=folder.name, reason=why))
     shape = _config(folder)["shape"]
     network = FeatureHead(HeadShape(**shape | {"feature_layers": tuple(shape["feature_layers"])}))
     with _opened(folder) as file:
@@ -92,7 +93,7 @@ def load_head(folder: Path, target: LoadedModel) -> LoadedHead:
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
-        raise ModelError(f"The feature head {folder.name} is incomplete; train or download it again.") from error
+        raise ModelError(sentence("errors.head_incomplete", name=folder.name)) from error
     network = network.to(target.device, target.dtype).requires_grad_(False).eval()
     rows = rows[rows < target.vocab_size].to(target.device)
     output = target.model.get_output_embeddings().weight[rows].contiguous()
@@ -179,7 +180,7 @@ def _config(folder: Path) -> dict[str, Any]:
         assert config["kind"] == KIND
         return config
     except (OSError, ValueError, KeyError, AssertionError) as error:
-        raise ModelError(f"{folder.name} is not a feature head; train one, or choose another strategy.") from error
+        raise ModelError(sentence("errors.head_none", name=folder.name)) from error
 
 
 def _opened(folder: Path) -> Any:
@@ -187,6 +188,4 @@ def _opened(folder: Path) -> Any:
     try:
         return opened(folder / _WEIGHTS, framework="pt")
     except (OSError, SafetensorError) as error:
-        raise ModelError(
-            f"The feature head {folder.name} is damaged or incomplete; fetch or train it again."
-        ) from error
+        raise ModelError(sentence("errors.head_damaged", name=folder.name)) from error

@@ -22,6 +22,7 @@ from transformers import logging as transformers_logging
 from specviz.core.runtime import DTYPES, pick_device, pick_dtype, use_threads
 from specviz.core.sampling import BadLogits
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
 from specviz.models.fetching import cached, clean, locate, locate_first
 from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large, unused_weights
@@ -62,13 +63,13 @@ def load_pair(
         if name != DEFAULT_PAIR:
             raise
         log.info("%s", error)
-        instead = f"{name} is not to be had: {OFFLINE_PAIR} runs instead, and what it writes makes little sense."
-        notes = (instead, str(error))
+        instead = sentence("errors.default_instead", name=name, other=OFFLINE_PAIR)
+        notes = (instead, error.sentence)
         plan = PAIRS[OFFLINE_PAIR]
         loaded = _load_any(plan, dtype, device, progress)
     pair = _paired(loaded, draft or plan.draft, dtype, device, progress)
     if loaded.name in plan.targets[1:]:  # not the target that the pair is named after
-        notes += (f"The target comes from {loaded.source}: {MODELS[loaded.name].note}",)
+        notes += (sentence("errors.target_from", source=loaded.source, note=MODELS[loaded.name].note),)
     return Pair(pair.target, pair.draft, (*notes, *((plan.note,) if plan.note else ()), *pair.notes), instead)
 
 
@@ -105,12 +106,9 @@ def _paired(target: LoadedModel, draft_name: str | None, dtype: str, device: str
     if draft is not target:
         common = common_ids(target, draft)
         if draft.vocab_size != target.vocab_size or common < min(target.vocab_size, draft.vocab_size):
-            notes.append(
-                f"{common} token ids are common to both models "
-                f"(target {target.vocab_size}, draft {draft.vocab_size} columns)."
-            )
+            notes.append(sentence("errors.ids_common", common=common, target=target.vocab_size, draft=draft.vocab_size))
         if draft.context < target.context:
-            notes.append(f"{draft.name} reads {draft.context} tokens; after that {target.name} goes on alone.")
+            notes.append(sentence("errors.draft_context", draft=draft.name, most=draft.context, target=target.name))
     return Pair(target, draft, tuple(notes))
 
 
@@ -124,14 +122,25 @@ def common_ids(target: LoadedModel, draft: LoadedModel) -> int:
             if one == other:  # spelt differently inside
                 one, other = ours[i], theirs[i]
             raise ModelError(
-                f"{target.name} and {draft.name} do not share a vocabulary: id {i} is {one!r} in the target and "
-                f"{other!r} in the draft; pick a pair from the menu or use prompt lookup."
+                sentence(
+                    "errors.vocabulary_id",
+                    target=target.name,
+                    draft=draft.name,
+                    number=i,
+                    one=repr(one),
+                    other=repr(other),
+                )
             )
     # a small vocabulary that happens to begin like a large one is another vocabulary
     if 2 * len(both) < max(len(ours), len(theirs)):
         raise ModelError(
-            f"{target.name} and {draft.name} do not share a vocabulary: only {len(both)} of "
-            f"{max(len(ours), len(theirs))} ids are common; pick a pair from the menu or use prompt lookup."
+            sentence(
+                "errors.vocabulary_few",
+                target=target.name,
+                draft=draft.name,
+                common=len(both),
+                whole=max(len(ours), len(theirs)),
+            )
         )
     return len(both)
 
@@ -172,7 +181,7 @@ def _load(
 ) -> LoadedModel:
     refuse_wrong_kind(folder, name)
     refuse_too_large(name, weights.parameters * dtype.itemsize, dtype, device)
-    report(progress, None, f"Loading {name}.")
+    report(progress, None, sentence("errors.loading", name=name))
     use_threads()
     transformers_logging.disable_progress_bar()
     safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
@@ -220,10 +229,10 @@ def _load(
         notes=notes,
         plain=plain_forward(model),
     )
-    report(progress, None, f"Checking {name}.")
+    report(progress, None, sentence("errors.checking", name=name))
     loaded.cache_mode = _checked(loaded)
     if loaded.cache_mode == "recompute":
-        loaded.notes += (f"{name} cannot be rolled back, so each pass reads the whole text again; times show that.",)
+        loaded.notes += (sentence("errors.no_rollback", name=name),)
     return loaded
 
 
@@ -233,12 +242,12 @@ def _checked(loaded: LoadedModel) -> str:
         return self_check(loaded)
     except BadLogits as error:
         dtype = str(loaded.dtype).removeprefix("torch.")
-        todo = "choose another model" if loaded.dtype is torch.float32 else "load it in float32"
-        raise BadLogits(f"{loaded.name} answers with NaN or infinite logits in {dtype}; {todo}.") from error
+        key = "errors.nan_other" if loaded.dtype is torch.float32 else "errors.nan_load"
+        raise BadLogits(sentence(key, name=loaded.name, dtype=dtype)) from error
     except SpecvizError:
         raise
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
-        raise ModelError(f"{loaded.name} failed its first pass ({reason(error)}); choose another model.") from error
+        raise ModelError(sentence("errors.first_pass", name=loaded.name, reason=reason(error))) from error
 
 
 def _has(folder: Path, file: str) -> bool:

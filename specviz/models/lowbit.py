@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
+from specviz.core.words import sentence
 from specviz.models.fitness import refuse_too_large
 from specviz.models.pair import LoadedModel
 from specviz.models.plain import TOGETHER, PlainLlama, is_plain
@@ -118,7 +119,7 @@ def low_bit(target: LoadedModel, bits: int, progress: Progress | None = None) ->
     # while a matrix is rounded, it and its rounded numbers exist some times over in 32 bits
     most = target.parameters * bits // 8 + _COPIES * 4 * largest
     refuse_too_large(name, most, torch.bfloat16, target.device)
-    report(progress, 0.0, f"Making {name}.")
+    report(progress, 0.0, sentence("errors.making", name=name))
     # "copied already": every tensor stays the target's own until its layer is replaced; a tied head is replaced alone
     kept = {id(t): t for t in (*target.model.parameters(), *target.model.buffers())}
     model = copy.deepcopy(target.model, kept)
@@ -137,7 +138,7 @@ def low_bit(target: LoadedModel, bits: int, progress: Progress | None = None) ->
                 for (parent, child, _), weight in zip(together, weights, strict=True):
                     begin, end = end, end + len(weight)
                     setattr(parent, child, Part(whole, slice(begin, end)))
-            report(progress, (done + 1) / len(groups), f"Making {name}.")
+            report(progress, (done + 1) / len(groups), sentence("errors.making", name=name))
     own = [t for module in model.modules() if isinstance(module, Int8Linear | Int4Linear) for t in _tensors(module)]
     size = sum(t.numel() * t.element_size() for t in own)
     source = f"{name}: {len(places)} matrices, {size / 1e6:.0f} MB, made from the target in memory"

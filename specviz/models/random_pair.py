@@ -19,6 +19,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 from specviz.core.runtime import pick_device, pick_dtype, use_threads
 from specviz.core.settings import SettingsError
+from specviz.core.words import sentence
 from specviz.models.fitness import refuse_too_large
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
@@ -65,7 +66,7 @@ SIZES: dict[str, Shape] = {
 def random_pair(size: str, dtype: str = "auto", device: str = "auto") -> Pair:
     """A target of that size and its draft, made where they compute. Raises SpecvizError, one sentence."""
     if size not in SIZES:
-        raise SettingsError(f"There is no random model of size {size!r}; choose one of: {', '.join(SIZES)}.")
+        raise SettingsError(sentence("errors.random_size", size=repr(size), known=", ".join(SIZES)))
     shape, place = SIZES[size], pick_device(device)
     kind = pick_dtype(dtype, place)
     name = f"random-{size}"

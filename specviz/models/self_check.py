@@ -13,6 +13,7 @@ from torch import Tensor
 
 from specviz.core.records import ROOT
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 from specviz.models.cached import CachedModel
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ def self_check(loaded: LoadedModel) -> str:
     loaded.cache_mode = "recompute"
     whole = CachedModel(loaded).logits(ids, last=size)
     if not _agree(CachedModel(loaded).logits(ids[:head], last=head), whole[:head], loaded.dtype):
-        raise SpecvizError(
-            f"{loaded.name} looks ahead at tokens to its right (a bidirectional model); "
-            "choose a causal language model, such as one named …ForCausalLM or …LMHeadModel."
-        )
+        raise SpecvizError(sentence("errors.looks_ahead", name=loaded.name))
     loaded.cache_mode = "rollback"
     reader = CachedModel(loaded)
     try:

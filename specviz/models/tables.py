@@ -23,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from specviz.core.assets import ASSETS
+from specviz.core.words import sentence
 from specviz.models.folders import ModelError
 from specviz.models.where import cache_folder
 
@@ -74,9 +75,7 @@ def read_head(path: Path) -> TableFile:
         numbers = {name: int(head[name]) for name in ("tokens", "order", "vocab_size")}
         return TableFile(path, head["about"], vocabulary=head["vocabulary"], **numbers)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(
-            f"{path.name} is not a table of n-grams; make it anew with python -m specviz.models.table_maker."
-        ) from error
+        raise ModelError(sentence("errors.table_none", name=path.name)) from error
 
 
 def load(file: TableFile, target: LoadedModel) -> LoadedModel:
@@ -86,9 +85,7 @@ def load(file: TableFile, target: LoadedModel) -> LoadedModel:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 — not a dictionary
         table = NgramTable(tensors, file.order, file.vocab_size)
     except (OSError, SafetensorError, KeyError, IndexError, RuntimeError) as error:
-        raise ModelError(
-            f"{file.path.name} is damaged; make it anew with python -m specviz.models.table_maker."
-        ) from error
+        raise ModelError(sentence("errors.table_damaged", name=file.path.name)) from error
     entries = sum(len(tensors[f"ids{order}"]) for order in range(1, file.order + 1))
     return type(target)(
         name=file.path.stem,

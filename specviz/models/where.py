@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from specviz.core.words import sentence
 from specviz.models.folders import ModelError
 
 log = logging.getLogger("specviz")
@@ -78,20 +79,22 @@ _STORAGE = frozenset(
 
 def switched_off(name: str) -> FetchError:
     """The sentence for a model that would have to be fetched while `offline`."""
-    return FetchError(
-        f"{name} is not on this machine and network use is switched off (HF_HUB_OFFLINE or SPECVIZ_OFFLINE); "
-        "choose a model that is here already."
-    )
+    return FetchError(sentence("errors.offline", name=name))
 
 
-def report(progress: Progress | None, share: float | None, sentence: str) -> None:
+def downloading(name: str, done: float, size: float) -> str:
+    """How much of a download is here; both in bytes."""
+    return sentence("errors.downloading", name=name, part=f"{done / 1e6:.0f}", whole=f"{size / 1e6:.0f}")
+
+
+def report(progress: Progress | None, share: float | None, words: str) -> None:
     """Tell the page; and the console, but not each percent of it."""
-    stage = sentence.split(" (")[0]
+    stage = words.split(" (")[0]
     if stage != _last[0]:
         _last[0] = stage
-        log.info("%s", sentence)
+        log.info("%s", words)
     if progress is not None:
-        progress(share, sentence)
+        progress(share, words)
 
 
 _last = [""]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from specviz.core.settings import SpecvizError
 from specviz.core.words import say, sentence
 from specviz.decoding import baseline, engine
-from specviz.models.describe import describe
+from specviz.models.describe import described
 from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.fallback_strategy import Choice
 from specviz.sessions.frames import frame, message, read_so_far, resting
@@ -78,7 +78,7 @@ class Drivers:
         pair = yield from self.waiting.pair(visitor, claim)
         if pair is not None:
             state = resting(visitor.run) if visitor.run else "ready"
-            yield frame(visitor, state=state, say=say("sessions.models_ready"), pair=describe(pair))
+            yield frame(visitor, state=state, say=say("sessions.models_ready"), pair=described(pair))
 
     def _hold(self, visitor: Visitor, claim: Claim, work: Callable[[Claim], Iterator[str]]) -> Iterator[str]:
         """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""

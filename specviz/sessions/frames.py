@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specviz.models.describe import describe
+from specviz.models.describe import described
 from specviz.sessions.next_action import coming
 from specviz.sessions.visitors import Visitor
 from specviz.views import wire
@@ -39,7 +39,7 @@ def state_of(
             prompt=run.prompt,
             prompt_ids=run.prompt_ids,
             prompt_texts=texts,
-            pair=describe(run.pair),
+            pair=described(run.pair),
             seed=run.seed,
             prefill_s=run.prefill_s,
         )

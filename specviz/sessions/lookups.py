@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from specviz.core.words import spoken
-from specviz.models.describe import describe
+from specviz.models.describe import described
 from specviz.sessions.frames import resting, state_of
 from specviz.sessions.model_cache import Key, ModelCache
 from specviz.sessions.visitors import Visitors
@@ -79,7 +79,7 @@ class Lookups:
     def status(self) -> dict[str, Any]:
         """How far the default pair is."""
         entry = self.model_cache.ask(self.default)
-        pair = describe(entry.pair) if entry.pair else None
+        pair = described(entry.pair) if entry.pair else None
         return {"state": entry.state, "say": spoken(entry.say), "progress": entry.progress, "pair": pair}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from specviz.core.records import ROOT, BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord
+from specviz.core.words import sentence
 from specviz.traces.fields import TraceError, at
 
 if TYPE_CHECKING:
@@ -29,42 +30,42 @@ def check(trace: Trace) -> None:
     """Raise TraceError where the trace contradicts itself."""
     start = 0
     for count, step in enumerate(trace.steps):
-        with at(f"Step {count + 1} of this trace"):
+        with at(sentence("errors.trace_step", number=count + 1)):
             if step.index != count or step.start != start:
-                _wrong("it is out of order")
+                _wrong(sentence("errors.trace_disorder"))
             _check_step(step)
             if step.stop not in (None, "length") and count + 1 < len(trace.steps):
-                _wrong(f"it ends the run ({step.stop}), and more steps follow")
+                _wrong(sentence("errors.trace_more_steps", stop=step.stop))
         start += len(step.emitted_ids)
     if trace.steps and (last := trace.steps[-1].stop) not in (None, "length", trace.stop):
-        _wrong(f"This trace stopped for another reason ({trace.stop}) than its last step ({last})")
+        _wrong(sentence("errors.trace_stop_differs", stop=trace.stop, last=last))
     if len(trace.prompt_texts) > len(trace.prompt_ids):
-        _wrong("This trace has more texts of prompt tokens than prompt tokens")
+        _wrong(sentence("errors.trace_prompt_texts"))
     if trace.baseline is not None:
-        with at("The baseline of this trace"):
+        with at(sentence("errors.trace_baseline")):
             _check_baseline(trace.baseline, trace.output_ids)
     if not spells(_output(trace.steps), trace.text):
-        _wrong("The text of this trace is not what its tokens write")
+        _wrong(sentence("errors.trace_text"))
 
 
 def _check_step(step: StepRecord) -> None:
     for node, token in enumerate(step.tokens):
         if not ROOT <= token.parent < node:
-            _wrong(f"drafted token {node + 1} has a parent that comes later")
+            _wrong(sentence("errors.trace_late_parent", number=node + 1))
         with at(f"drafted token {node + 1}"):
             _check_token(token)
     if step.depth > step.k:
-        _wrong(f"it drafted {step.depth} positions deep, and K was {step.k}")
+        _wrong(sentence("errors.trace_depth", depth=step.depth, k=step.k))
     if step.target_positions <= len(step.tokens):
-        _wrong("its target pass has too few positions for the draft")
+        _wrong(sentence("errors.trace_positions"))
     path = _path(step)
     _check_order(step, path)
     _check_extra(step, path)
     own = () if step.extra is None else (step.extra.token_id,)
     if len(step.emitted_ids) != len(path) + len(own):
-        _wrong("it emits another number of tokens than it accepts")
+        _wrong(sentence("errors.trace_emits_number"))
     if step.emitted_ids != (*(step.tokens[node].token_id for node in path), *own):
-        _wrong("it emits other tokens than it accepts")
+        _wrong(sentence("errors.trace_emits_other"))
     _check_places(step, path)
 
 
@@ -72,18 +73,20 @@ def _check_token(token: TokenRecord) -> None:
     """A drafted token: its fate is that of its coin. Rounding cannot turn the two round, but make them equal."""
     verdict = (token.accept_prob, token.coin)
     if token.draft_prob is None:
-        _wrong("draft_prob is missing")
+        _wrong(sentence("errors.trace_no_draft_prob"))
     if token.fate is Fate.UNTESTED:
         if verdict != (None, None):
-            _wrong("it is untested, and has a coin or a chance to be accepted")
+            _wrong(sentence("errors.trace_untested_coin"))
         return
     if token.fate not in (Fate.ACCEPTED, Fate.REJECTED):
-        _wrong(f"its fate is {token.fate}, which no drafted token has")
+        _wrong(sentence("errors.trace_fate", fate=token.fate))
     if token.accept_prob is None or token.coin is None or token.target_prob is None:
-        _wrong("it was tested, and lacks its coin or a probability")
+        _wrong(sentence("errors.trace_tested_coin"))
     kept = token.fate is Fate.ACCEPTED
     if token.coin > token.accept_prob if kept else token.coin < token.accept_prob:
-        _wrong(f"it is {token.fate}, and its coin {token.coin:g} says otherwise (accept_prob {token.accept_prob:g})")
+        _wrong(
+            sentence("errors.trace_coin", fate=token.fate, coin=f"{token.coin:g}", probability=f"{token.accept_prob:g}")
+        )
 
 
 def _path(step: StepRecord) -> list[int]:
@@ -91,7 +94,7 @@ def _path(step: StepRecord) -> list[int]:
     path = [node for node, token in enumerate(step.tokens) if token.fate is Fate.ACCEPTED]
     for before, node in zip([ROOT, *path], path, strict=False):
         if step.tokens[node].parent != before:
-            _wrong(f"drafted token {node + 1} is accepted, and its parent is not the accepted token before it")
+            _wrong(sentence("errors.trace_parent", number=node + 1))
     return path
 
 
@@ -104,7 +107,7 @@ def _check_order(step: StepRecord, path: Sequence[int]) -> None:
         if token.parent == end and step.extra is None:
             reached = False
         if reached != (token.fate is not Fate.UNTESTED):
-            _wrong(f"drafted token {node + 1} is {token.fate}, which the tokens before it rule out")
+            _wrong(sentence("errors.trace_order", number=node + 1, fate=token.fate))
         if token.fate is Fate.ACCEPTED:
             done.add(token.parent)
 
@@ -113,20 +116,20 @@ def _check_extra(step: StepRecord, path: Sequence[int]) -> None:
     end, extra = path[-1] if path else ROOT, step.extra
     if extra is None:
         if not path or step.stop not in ("eos", "stop string"):
-            _wrong("the target's own token is missing")
+            _wrong(sentence("errors.trace_no_own"))
         return
     refused = any(token.parent == end for token in step.tokens)
     if extra.fate is not (Fate.RESAMPLED if refused else Fate.BONUS) or extra.parent != end:
-        _wrong(f"the target's own token is {extra.fate} after token {extra.parent + 1}, which its draft rules out")
+        _wrong(sentence("errors.trace_own", fate=extra.fate, number=extra.parent + 1))
     if extra.accept_prob is not None:
-        _wrong("the target's own token has a chance to be accepted")
+        _wrong(sentence("errors.trace_own_chance"))
 
 
 def _check_places(step: StepRecord, path: Sequence[int]) -> None:
     reached = [ROOT, *path] if step.extra is not None else [ROOT, *path][:-1]
     nodes = [place.node for place in step.places]
     if len(set(nodes)) != len(nodes) or not set(nodes) <= set(reached):
-        _wrong("it has probabilities of a position that was not reached, or twice of one")
+        _wrong(sentence("errors.trace_unreached"))
     for count, place in enumerate(step.places, start=1):
         with at(f"position {count}"):
             _check_place(place, [token.token_id for token in step.tokens if token.parent == place.node])
@@ -135,34 +138,34 @@ def _check_places(step: StepRecord, path: Sequence[int]) -> None:
 def _check_place(place: PlaceRecord, drafted: Sequence[int]) -> None:
     shown = [candidate.token_id for candidate in place.candidates]
     if len(set(shown)) != len(shown) or not set(drafted) <= set(shown):
-        _wrong("its candidates lack a drafted token or have one twice")
+        _wrong(sentence("errors.trace_candidates"))
     drafts = {candidate.draft_prob is not None for candidate in place.candidates}
     if (place.overlap is None) != (place.draft_tail is None) or not drafts <= {place.draft_tail is not None}:
-        _wrong("it has the draft's probabilities in part")
+        _wrong(sentence("errors.trace_part"))
     if bool(drafted) != (place.draft_tail is not None):
-        _wrong("it has a draft without drafted tokens, or the reverse")
+        _wrong(sentence("errors.trace_no_tokens"))
     sums = [sum(c.target_prob for c in place.candidates) + place.target_tail]
     if place.draft_tail is not None:
         sums.append(sum(c.draft_prob or 0.0 for c in place.candidates) + place.draft_tail)
     if any(abs(total - 1) > SUM_SLACK for total in sums):
-        _wrong("its probabilities do not add up to 1")
+        _wrong(sentence("errors.trace_sum"))
 
 
 def _check_baseline(baseline: BaselineRecord, output: Sequence[int]) -> None:
     if len(baseline.step_s) != len(baseline.output_ids):
-        _wrong("it has another number of times than of tokens")
+        _wrong(sentence("errors.trace_times"))
     length, apart = baseline.compared, baseline.difference
     if length > min(len(output), len(baseline.output_ids)):
-        _wrong("more tokens were compared than there are")
+        _wrong(sentence("errors.trace_compared"))
     if (baseline.identical is False) != (apart is not None):
-        _wrong("whether it differs and where do not agree")
+        _wrong(sentence("errors.trace_differs"))
     if baseline.identical and tuple(output[:length]) != baseline.output_ids[:length]:
-        _wrong("it is said to be identical, and differs from the run")
+        _wrong(sentence("errors.trace_identical"))
     if apart is not None:
         if apart.place >= length:
-            _wrong("it differs at a token that was not compared")
+            _wrong(sentence("errors.trace_uncompared"))
         if (apart.run_id, apart.alone_id) != (output[apart.place], baseline.output_ids[apart.place]):
-            _wrong("the first difference names other tokens than the outputs have")
+            _wrong(sentence("errors.trace_first"))
 
 
 def spells(tokens: Sequence[TokenRecord], text: str) -> bool:
@@ -222,4 +225,4 @@ def _between(rest: str, written: str) -> bool:
 
 
 def _wrong(what: str) -> NoReturn:
-    raise TraceError(f"{what}; open another file.")
+    raise TraceError(sentence("errors.trace_wrong", what=what))

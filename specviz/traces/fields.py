@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from specviz.core.settings import SettingsError, SpecvizError, shown, whole_characters
+from specviz.core.words import sentence
 
 DAY_S = 86_400.0
 """Longest time of one phase that is believed: more would only stretch every axis."""
@@ -34,9 +35,9 @@ def at(place: str) -> Iterator[None]:
     try:
         yield
     except TraceError as error:
-        raise TraceError(f"{place}: {error}") from error
+        raise TraceError(sentence("errors.trace_at", place=place, what=error.sentence)) from error
     except SettingsError as error:
-        raise TraceError(f"{place} holds what cannot be: {error}") from error
+        raise TraceError(sentence("errors.trace_at_impossible", place=place, what=error.sentence)) from error
 
 
 def number(raw: Mapping[str, Any], name: str, low: float, high: float) -> float:
@@ -44,7 +45,7 @@ def number(raw: Mapping[str, Any], name: str, low: float, high: float) -> float:
     value = raw[name]
     # bool is an int to Python, and NaN fails both comparisons
     if type(value) not in (float, int) or not low <= value <= high:
-        raise TraceError(must(name, f"a number from {low:g} to {high:g}", value))
+        raise TraceError(must("number", name, value, low=f"{low:g}", high=f"{high:g}"))
     return float(value)
 
 
@@ -52,28 +53,28 @@ def whole(raw: Mapping[str, Any], name: str, low: int = 0, high: int = MOST) -> 
     """The field as an int from `low` to `high`."""
     value = raw[name]
     if type(value) is not int or not low <= value <= high:
-        raise TraceError(must(name, f"a whole number from {low} to {high}", value))
+        raise TraceError(must("whole", name, value, low=low, high=high))
     return value
 
 
 def text(raw: Mapping[str, Any], name: str) -> str:
     """The field as a text."""
     if not isinstance(value := raw[name], str):
-        raise TraceError(must(name, "a text", value))
+        raise TraceError(must("text", name, value))
     return value
 
 
 def items(raw: Mapping[str, Any], name: str) -> list[Any]:
     """The field as a list."""
     if not isinstance(value := raw[name], list):
-        raise TraceError(must(name, "a list", value))
+        raise TraceError(must("list", name, value))
     return value
 
 
 def table(value: Any, name: str) -> dict[str, Any]:
     """`value` as a table."""
     if not isinstance(value, dict):
-        raise TraceError(must(name, "a table", value))
+        raise TraceError(must("table", name, value))
     return value
 
 
@@ -111,7 +112,7 @@ def prob(raw: Mapping[str, Any], name: str) -> float:
     """The field as a probability."""
     value = raw[name]
     if type(value) not in (float, int) or not 0 <= value <= 1 + SLACK:
-        raise TraceError(must(name, "a probability, which is a number from 0 to 1", value))
+        raise TraceError(must("probability", name, value))
     return float(value)
 
 
@@ -120,6 +121,6 @@ def prob_or_none(raw: Mapping[str, Any], name: str) -> float | None:
     return None if raw.get(name) is None else prob(raw, name)
 
 
-def must(name: str, what: str, value: Any) -> str:
-    """The sentence about a field of the wrong kind or out of its range."""
-    return f"{name} must be {what}, and is {shown(value)}; open another file."
+def must(what: str, name: str, value: Any, **limits: object) -> str:
+    """The sentence about a field that must be a number, a list …, or that is out of its range."""
+    return sentence(f"errors.must_{what}", name=name, given=shown(value), **limits)

@@ -22,6 +22,7 @@ from specviz.core.records import (
     TokenRecord,
 )
 from specviz.core.settings import KNOBS, RunSettings, shown
+from specviz.core.words import sentence
 from specviz.traces.fields import (
     DAY_S,
     FINITE,
@@ -47,7 +48,7 @@ def stop_reason(raw: Mapping[str, Any]) -> StopReason | None:
     if value is None:
         return None
     if not isinstance(value, str) or value not in set(StopReason):
-        raise TraceError(f"Unknown stop reason {shown(value)}; known are {', '.join(StopReason)}.")
+        raise TraceError(sentence("errors.trace_stop", given=shown(value), known=", ".join(StopReason)))
     return StopReason(value)
 
 
@@ -57,7 +58,7 @@ def step(raw: Mapping[str, Any], settings: RunSettings | None) -> StepRecord:
     if "settings" in raw:
         settings = _settings(raw["settings"])
     if settings is None:
-        raise TraceError("it carries no settings; open another file.")
+        raise TraceError(sentence("errors.trace_settings"))
     made = {name: number(raw, name, 0, DAY_S) for name in STEP_TIMES}
     return StepRecord(
         settings=settings,
@@ -93,7 +94,7 @@ def baseline(raw: Any) -> BaselineRecord | None:
     with at("The baseline of this trace"):
         _known(raw := table(raw, "baseline"), BaselineRecord)
         if (identical := raw["identical"]) is not None and not isinstance(identical, bool):
-            raise TraceError(must("identical", "true, false or null", identical))
+            raise TraceError(must("truth", "identical", identical))
         return BaselineRecord(
             output_ids=ids(raw, "output_ids"),
             step_s=times(raw, "step_s"),
@@ -121,7 +122,7 @@ def pair(raw: Any) -> dict[str, Any]:
         inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
         for part in inner:
             if isinstance(part, (dict, list)):
-                raise TraceError(must(f"pair: {name}", "a value, a list or a table of values", value))
+                raise TraceError(must("plain", f"pair: {name}", value))
             if type(part) in (int, float):
                 number({name: part}, name, -FINITE, FINITE)
     return raw
@@ -155,7 +156,7 @@ _FATES = tuple(Fate)
 
 def _fate(value: Any) -> Fate:
     if value not in _FATES:
-        raise TraceError(must("fate", f"one of {', '.join(Fate)}", value))
+        raise TraceError(must("one_of", "fate", value, known=", ".join(Fate)))
     return Fate(value)
 
 
@@ -201,7 +202,7 @@ def _numbered(kind: str, read: Callable[[Any], Any], raws: list[Any]) -> Iterato
         try:
             made = read(raw)
         except TraceError as error:
-            raise TraceError(f"{kind} {count}: {error}") from error
+            raise TraceError(sentence("errors.trace_at", place=f"{kind} {count}", what=error.sentence)) from error
         yield made
 
 

@@ -25,6 +25,7 @@ from specviz.core.records import (
     TokenRecord,
 )
 from specviz.core.settings import RunSettings, SettingsError
+from specviz.core.words import sentence
 from specviz.traces import fields as trace_fields
 from specviz.traces import reading as trace_reading
 from specviz.traces.checks import check
@@ -39,8 +40,8 @@ MOST_WRITTEN = 80_000_000
 """Characters of a trace that is written: less than is read, since a character may take several bytes."""
 BEGINNING = '{"prompt":'
 """How `Trace.to_json` begins: a file that begins so and cannot be read was a trace before it was cut."""
-NO_TRACE = "This file is not a specviz trace; choose one that was saved with Save run."
-DAMAGED = "This specviz trace is cut short or damaged; copy or save it once more."
+NO_TRACE = sentence("errors.no_trace")
+DAMAGED = sentence("errors.trace_damaged")
 log = logging.getLogger("specviz")
 
 __all__ = [
@@ -104,24 +105,18 @@ class Trace:
                 if level:
                     log.warning("This run is so long that its saved trace keeps fewer probabilities.")
                 return f'{head[:-1]},"steps":[{",".join(steps)}]}}'
-        raise TraceError(
-            f"The trace of this run is larger than {MOST_WRITTEN // 1_000_000} MB and could not be opened again; "
-            "record a shorter run, or draft fewer tokens per step."
-        )
+        raise TraceError(sentence("errors.trace_unsaved", most=MOST_WRITTEN // 1_000_000))
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
         """Inverse of `to_json`. Raises TraceError with one sentence for anything else."""
         if len(text) > MAX_TRACE_CHARS:
-            raise TraceError(f"This trace is larger than {MAX_TRACE_CHARS // 1_000_000} MB; record a shorter run.")
+            raise TraceError(sentence("errors.trace_large", most=MAX_TRACE_CHARS // 1_000_000))
         try:
             data = _object(text)
             trace_fields.check_characters(text, data)
             if data["schema"] not in (1, SCHEMA):
-                raise TraceError(
-                    f"This trace was saved by another version of specviz, in schema {str(data['schema'])[:20]}; this one "
-                    f"reads up to {SCHEMA}."
-                )
+                raise TraceError(sentence("errors.trace_version", schema=str(data["schema"])[:20], known=SCHEMA))
             old = data["schema"] == 1
             trace = cls(
                 prompt=trace_fields.text(data, "prompt"),
@@ -139,7 +134,7 @@ class Trace:
         except TraceError:
             raise
         except SettingsError as error:
-            raise TraceError(f"This trace holds what cannot be: {error}") from error
+            raise TraceError(sentence("errors.trace_impossible", what=error.sentence)) from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             log.info("a trace could not be read: %s: %s", type(error).__name__, error)
             raise TraceError(DAMAGED) from error
@@ -224,4 +219,4 @@ def _plain(record: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> float:
-    raise TraceError(f"This file holds {name} for a number, which specviz never writes; choose another.")
+    raise TraceError(sentence("errors.trace_constant", name=name))

@@ -71,6 +71,7 @@ def test_an_error_is_read_in_the_language_in_which_it_is_shown(key):
 
 
 SAME = {
+    "errors.trace_at",
     "recordings.code_title",
     "recordings.beams_title",
     "sessions.changed_prompt",
