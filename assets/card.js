@@ -3,16 +3,17 @@
 // tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
 // there. Drawn for the last step on screen only.
 
-import { add, apart, asIs, button, el, plural, prob, setText, some } from './dom.js';
+import { add, apart, asIs, button, el, prob, setText, some } from './dom.js';
 import { makePlace } from './place.js';
+import { say } from './say.js';
 import { countStep, depths, isTree, parentOf, walkOrder } from './shape.js';
 import { makeSides } from './sides.js';
 import { changeLabel, lossy } from './store.js';
 import { letters, makeTree } from './tree.js';
 import { ACCEPT, COIN, FATE, SHOWN } from './wire.js';
 import {
-  LOSSY, SHORT_DRAFT, acceptFormula, choiceAt, cold, drawnFrom, fateWord, look, pOf, pendingTip, pointMass, qOf,
-  stepSettings, stepTimes, tokenTip,
+  acceptFormula, choiceAt, cold, drawnFrom, fateWord, look, pOf, pendingTip, pointMass, qOf, shortDraft, stepSettings,
+  stepTimes, tokenTip,
 } from './words.js';
 
 // In widths of the type: names of the rows (card.css), the result, the result on a phone, and the least and most for one
@@ -23,21 +24,21 @@ const ROOMY = 7;
 
 export function makeCard(host, store, reach, ask, busy) {
   const card = el('section', 'sv-card');
-  card.setAttribute('aria-label', 'Step card');
+  card.setAttribute('aria-label', say('view.step_card'));
   const title = el('h3', 'sv-card-title'), sub = el('div', 'sv-muted'), scroll = el('div', 'sv-lanes');
   scroll.tabIndex = 0;
   scroll.setAttribute('role', 'region');
-  scroll.setAttribute('aria-label', 'Draft lane and verify lane');
+  scroll.setAttribute('aria-label', say('view.lanes'));
   // what it drafts with, where that is not the pair's draft model
   sub._tip = () => {
     const own = step && (store.details.get(step.i)?.with || store.head?.pair?.drafted_with?.[step.st]);
-    return own ? [step.st, 'drafts with ' + own] : null;
+    return own ? [step.st, say('view.drafts_with_what', { what: own })] : null;
   };
   const top = add(el('div', 'sv-card-head'), title, sub);
   add(card, top);
   host.append(card);
   const tree = makeTree(card, (j) => choose(j), (j) => tip(j));
-  const sides = makeSides(scroll, 'tokens');
+  const sides = makeSides(scroll, say('view.noun_tokens'));
   add(card, sides.bar, scroll);
   const place = makePlace(card, reach);
   // cells: what of the lanes belongs to which token, and from which part of a step on it is known
@@ -59,7 +60,7 @@ export function makeCard(host, store, reach, ask, busy) {
 
   function head(token, j) {
     const letter = token[FATE], node = button('sv-chip sv-pick sv-' + (letter === 'b' && step.k === 0 ? 't' : letter), token[SHOWN],
-      token[SHOWN] + ', ' + fateWord(letter, step.k) + ': show its place', () => choose(j));
+      say('view.show_position', { token: token[SHOWN], fate: fateWord(letter, step.k) }), () => choose(j));
     asIs(node).dir = 'auto';
     node.classList.toggle('sv-long', letters(token[SHOWN]) > ROOMY);
     node._tip = () => tip(j);
@@ -124,14 +125,14 @@ export function makeCard(host, store, reach, ask, busy) {
   function choice(token) {
     const there = 'ar'.includes(token[FATE]) && choiceAt(step, parentOf(token));
     if (!there) return text('–', 'sv-muted');
-    return add(el('span', 'sv-two'), asIs(text(there[SHOWN], 'sv-choice')), text(token[FATE] === 'a' ? '= drafted' : '≠ drafted', 'sv-muted'));
+    return add(el('span', 'sv-two'), asIs(text(there[SHOWN], 'sv-choice')), text(say(token[FATE] === 'a' ? 'view.is_drafted' : 'view.is_not_drafted'), 'sv-muted'));
   }
 
   // p of a token that was never tested was computed in the same pass.
   function chance(token, j) {
     const value = figure(prob(pOf(token, step)));
     if (token[FATE] !== 'u' || !some(pOf(token, step))) return value;
-    const both = add(el('span', 'sv-two sv-unused'), value, text('computed, not used', 'sv-unused-words'));
+    const both = add(el('span', 'sv-two sv-unused'), value, text(say('view.unused'), 'sv-unused-words'));
     unused.push([both, j]);
     return both;
   }
@@ -150,30 +151,26 @@ export function makeCard(host, store, reach, ask, busy) {
     const order = forked ? walkOrder(tok) : tok.map((_, j) => j);
     const lane = (name, explain, known, make, last, cls) =>
       row(table, name, explain, order, known, order.map((j) => make(tok[j], j)), last, cls);
-    lane(forked ? 'tested' : tok.length ? 'draft' : 'token', (forked ? 'The tokens of the tree that the target tested, in the order of the walk'
-      : 'The drafted tokens in the order drafted') + '; after the bar, what the target added.', 'draft',
-    (t, j) => (forked ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text('place ' + depth[j], 'sv-muted')) : head(t, j)),
+    lane(say(forked ? 'view.row_tested' : tok.length ? 'view.row_draft' : 'view.row_token'),
+      say(forked ? 'view.row_tested_about' : 'view.row_draft_about'), 'draft',
+      (t, j) => (forked ? add(el('span', 'sv-two'), add(el('span'), head(t, j)), text(say('view.position', { n: depth[j] }), 'sv-muted')) : head(t, j)),
     ex && head(ex, -1), 'sv-lane-draft');
     if (tok.length) {
-      lane('q', frozen ? 'The draft model’s own probability of this token. Temperature 0 leaves only the draft’s first choice.'
-        : 'The chance the draft gave this token' + (point ? '. A point mass: the token was chosen, not drawn, so q = 1.' : ', in the distribution it was really drawn from.'),
+      lane('q', say(frozen ? 'view.q_cold' : point ? 'view.q_point' : 'view.q_drawn'),
       'draft', (t) => figure(prob(qOf(t, step))), ex && text('–', 'sv-muted'), 'sv-lane-q');
     }
-    lane('p', frozen ? 'The target’s own probability of this token. Temperature 0 leaves only the target’s first choice.'
-      : 'The chance the target gives this token, after temperature and filters.', 'score', chance,
+    lane('p', say(frozen ? 'view.p_cold' : 'view.p_about'), 'score', chance,
     ex && figure(prob(pOf(ex, step))), 'sv-lane-p');
     if (tok.length && frozen) {
-      lane('choice', 'What the target would write at this position: its first choice. A drafted token is accepted if it is the same. No random number decides.',
-        'verdict', choice, ex && text(drawnFrom(step), 'sv-muted sv-from'));
+      lane(say('view.row_choice'), say('view.choice_about'), 'verdict', choice, ex && text(drawnFrom(step), 'sv-muted sv-from'));
     } else if (tok.length) {
-      lane('accept', 'The chance that ' + step.ru + ' accepts the token: its formula filled in.', 'verdict', (t) => {
+      lane(say('view.row_accept'), say('view.accept_about', { rule: step.ru }), 'verdict', (t) => {
         return some(t[ACCEPT]) ? add(el('span', 'sv-two'), figure(prob(t[ACCEPT]), 'sv-strong'), formula(acceptFormula(t, step))) : text('–', 'sv-muted');
-      }, ex && text(ex[FATE] === 's' ? 'correction' : 'extra', 'sv-muted'));
-      lane('coin', 'A random number between 0 and 1, drawn once for this position. A drafted token is accepted if it is below the threshold. ' +
-        'The number of a correction or bonus has no threshold: it draws the token.', 'verdict',
+      }, ex && text(say(ex[FATE] === 's' ? 'view.correction' : 'view.extra'), 'sv-muted'));
+      lane(say('view.row_coin'), say('view.coin_about'), 'verdict',
       coin, ex && add(el('span', 'sv-two'), figure(some(ex[COIN]) ? prob(ex[COIN]) : '–'), text(drawnFrom(step), 'sv-muted sv-from')));
     }
-    lane('fate', 'What became of the token.', 'verdict', verdict, ex && verdict(ex), 'sv-lane-fate');
+    lane(say('view.row_fate'), say('view.fate_about'), 'verdict', verdict, ex && verdict(ex), 'sv-lane-fate');
     scroll.replaceChildren(table);
     fit(order.length);
     tree.draw(step);
@@ -215,9 +212,8 @@ export function makeCard(host, store, reach, ask, busy) {
       const give = keepFocus();
       step = next;
       if (!step) {
-        setText(title, store.head ? 'Only the prompt so far' : 'Step card');
-        setText(sub, !store.head ? 'Each step of a run is taken apart here.' :
-          busy() ? 'The first step is on its way.' : (store.recording ? 'Press → or Step' : 'Press Step') + ': the draft proposes, the target checks.');
+        setText(title, say(store.head ? 'view.only_prompt' : 'view.step_card'));
+        setText(sub, say(!store.head ? 'view.card_empty' : busy() ? 'view.first_coming' : store.recording ? 'view.press_next' : 'view.press_step'));
         scroll.replaceChildren();
         sides.set(null);
         tree.draw(null);
@@ -227,10 +223,10 @@ export function makeCard(host, store, reach, ask, busy) {
       }
       const before = store.steps[step.i - 1], changed = before && changeLabel(before, step);
       const kept = countStep(step);
-      title.replaceChildren(text('Step ' + (step.i + 1)),
-        text(' · ' + (step.tok.length ? kept.accepted + ' of ' + step.tok.length + ' drafted kept, ' : step.st === 'none' ? '' : 'no draft, ') +
-          plural(kept.tokens, 'token') + ' out'));
-      for (const badge of [changed, lossy(step) && '⚠ ' + LOSSY, SHORT_DRAFT[step.ds]]) if (badge) title.append(' ', text(badge, 'sv-badge'));
+      title.replaceChildren(text(say('view.step_title', { n: step.i + 1 })),
+        text(' · ' + [step.tok.length ? say('view.kept_of', { part: kept.accepted, whole: step.tok.length }) : step.st === 'none' ? '' : say('view.no_draft'),
+          say('view.tokens_out', { tokens: say('view.tokens', { n: kept.tokens }) })].filter(Boolean).join(', ')));
+      for (const badge of [changed, lossy(step) && '⚠ ' + say('view.lossy'), shortDraft(step.ds)]) if (badge) title.append(' ', text(badge, 'sv-badge'));
       setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));
       lanes();
       rest();

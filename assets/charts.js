@@ -4,15 +4,16 @@
 
 import { changeGroups, makeKey, placeLabels } from './changes.js';
 import { CONFIG } from './config.js';
-import { add, el, isDark, niceCeil, plural, setText, some } from './dom.js';
+import { add, el, isDark, niceCeil, setText, some } from './dom.js';
 import { plotlyFailed } from './plotting.js';
 import { chartTools, saveButtons } from './saving.js';
+import { say } from './say.js';
 import { positionTable, sentence, stepTable } from './tables.js';
 
 // Which column places a row on the x axis, for marks and lines and for bars.
 const AXES = {
-  steps: { title: 'step', point: 'step', bar: 'step' },
-  tokens: { title: 'output tokens', point: 'x_end', bar: 'x_mid' },
+  steps: { title: 'view.title_steps', point: 'step', bar: 'step' },
+  tokens: { title: 'view.title_tokens', point: 'x_end', bar: 'x_mid' },
 };
 // In milliseconds: between two charts' first fillings in a run, between any two later ones at least, and within which
 // each chart in sight has its turn; what a filling costs is to be at most a share 1 / DUTY of the time.
@@ -41,7 +42,7 @@ export function wordsOnBars(values, high) {
 
 export function makeCharts(host, store, settled) {
   const room = el('section', 'sv-analysis'), grid = el('div', 'sv-charts'), charts = [], key = makeKey();
-  room.setAttribute('aria-label', 'Charts');
+  room.setAttribute('aria-label', say('view.charts'));
   let last = 0, costs = [], timer = 0, theme = null, top = {}, axis = 'steps';
   add(room, add(chartTools(store, (name) => { axis = name; if (charts.length) api.retheme(); }), key.box), grid);
   host.append(room);
@@ -131,7 +132,7 @@ export function makeCharts(host, store, settled) {
     const { figure, meta, plot } = chart;
     const update = { x: [], y: [], customdata: [], text: [] }, by = AXES[meta.over === 'steps' ? axis : 'steps'];
     // bars of tokens are as wide as their step is long; undefined leaves a trace alone, null lets plotly choose
-    update.width = figure.data.map((t) => (t.type !== 'bar' ? undefined : by.title === 'step' ? null : tables.steps.x_wide.map((w) => 0.85 * w)));
+    update.width = figure.data.map((t) => (t.type !== 'bar' ? undefined : by === AXES.steps ? null : tables.steps.x_wide.map((w) => 0.85 * w)));
     if (meta.over !== 'steps') delete update.width;
     for (const { meta: m, type } of figure.data) {
       const table = tables[m.table];
@@ -143,7 +144,7 @@ export function makeCharts(host, store, settled) {
     if (meta.over === 'positions') Object.assign(update, wordsOnBars(tables.positions.alpha, plot.clientHeight));
     const size = meta.over !== 'steps' ? tables.positions.position.length : axis === 'steps' ? store.n : store.sum(store.n).tokens;
     const room = roomFor(Math.max(size, 1), meta.over), layout = { 'xaxis.range': [0.5, room + 0.5] };
-    if (meta.over === 'steps') layout['xaxis.title.text'] = by.title;
+    if (meta.over === 'steps') layout['xaxis.title.text'] = say(by.title);
     if (meta.over === 'positions') layout['xaxis.dtick'] = tickEvery(size);
     if (meta.grow) layout['yaxis.range'] = [0, ceiling(chart, update)];
     figure.data.forEach((t, i) => {
@@ -156,7 +157,7 @@ export function makeCharts(host, store, settled) {
     else window.Plotly.update(plot, update, layout);
     chart.layout = wanted;
     const table = tables[meta.over], words = sentence(meta.says, table);
-    plot.setAttribute('aria-label', meta.title + ': ' + (words || 'nothing yet'));
+    plot.setAttribute('aria-label', meta.title + ': ' + (words || say('view.nothing_yet')));
     chart.stale = false;
   }
 
@@ -172,8 +173,8 @@ export function makeCharts(host, store, settled) {
     const high = Math.max(crest(sums), ...of((t) => t.mode).flat().filter(some));
     const most = (top[chart.name] = Math.max(top[chart.name] || 0, niceCeil(high * 1.08)));
     const beyond = sums.filter((sum) => sum > most);
-    setText(chart.box.querySelector('.sv-beyond'), beyond.length ? '↑ ' + plural(beyond.length, 'bar') + ' beyond the axis, up to ' +
-      Math.max(...beyond).toFixed(0) + ' ' + chart.figure.layout.yaxis.title.text : '');
+    setText(chart.box.querySelector('.sv-beyond'), beyond.length ? say('view.bars_beyond',
+      { n: beyond.length, most: Math.max(...beyond).toFixed(0) + ' ' + chart.figure.layout.yaxis.title.text }) : '');
     return most;
   }
 
@@ -196,7 +197,7 @@ export function makeCharts(host, store, settled) {
     });
     const annotations = labels.map(({ row, text, anchor }, i) => ({
       x: start(chart.groups[i].from) + 0.5, xref: 'x', y: 1, yref: 'paper', yshift: 12 * row, text: escapeText(text), showarrow: false,
-      xanchor: anchor, yanchor: 'bottom', font: { size: 11 }, hovertext: escapeText('from step ' + chart.groups[i].step + ': ' + chart.groups[i].label),
+      xanchor: anchor, yanchor: 'bottom', font: { size: 11 }, hovertext: escapeText(say('view.from_step', { n: chart.groups[i].step, label: chart.groups[i].label })),
     }));
     return { shapes, annotations, 'margin.t': 8 + 13 * rows };
   }

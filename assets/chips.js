@@ -2,7 +2,8 @@
 // store's records and nothing else. Where groups go is the ribbon's business.
 // A group knows its step and which tokens its chips are, so that thousands of chips need carry nothing.
 
-import { add, button, el, plural, some, svg } from './dom.js';
+import { add, button, el, some, svg } from './dom.js';
+import { has, say } from './say.js';
 import { countStep, isTree, walkOrder } from './shape.js';
 import { clip } from './tree.js';
 import { BREAKS, FATE, SHOWN } from './wire.js';
@@ -37,8 +38,13 @@ export function stepGroup(step) {
     if (!'ru'.includes(token[FATE])) lineBreaks(group, token[BREAKS]);
   }
   if (tree && !step.ex) group.append(forkMark(step));
-  if (step.stop) group.append(el('span', 'sv-stop', '■ ' + (step.stop === 'eos' ? 'end token' : step.stop)));
+  if (step.stop) group.append(el('span', 'sv-stop', '■ ' + stopMark(step.stop)));
   return group;
+}
+
+function stopMark(code) {
+  const key = 'view.stop_' + code.replace(' ', '_');
+  return code === 'eos' ? say('view.end_token') : has(key) ? say(key) : code;
 }
 
 const FORK_SHOWS = 3;
@@ -53,7 +59,7 @@ function forkMark(step) {
   const untested = c.drafted - c.accepted - c.rejected;
   if (untested) rest.append(el('span', 'sv-fork-u', look('u').mark + ' ' + untested));
   mark._tip = () => forkTip(step);
-  return add(mark, icon, document.createTextNode(c.drafted - c.accepted + ' of ' + c.drafted), rest);
+  return add(mark, icon, document.createTextNode(say('view.part_of', { part: c.drafted - c.accepted, whole: c.drafted })), rest);
 }
 
 // Fewer tokens beside the typed prompt are not worth a fold.
@@ -76,9 +82,9 @@ export function promptGroup(head, at, count, open) {
 }
 
 function foldMark(size, open) {
-  const words = 'chat template (' + plural(size, 'token') + ')', mark = button('sv-fold', words, words);
+  const tokens = say('view.tokens', { n: size }), mark = button('sv-fold', say('view.template', { tokens }));
   mark.setAttribute('aria-expanded', String(open));
-  mark._tip = () => ['Chat template', 'The model’s own frame around the prompt. Click to show or hide its ' + plural(size, 'token') + '.'];
+  mark._tip = () => [say('view.template_title'), say('view.template_about', { tokens })];
   return mark;
 }
 
@@ -114,8 +120,7 @@ export function chipTip(chip, store) {
   const group = chip.parentNode, at = (group._skip || 0) + chipsOf(group).indexOf(chip);
   if (some(group._prompt)) {
     const [id, shown, , bytes] = store.head?.prompt?.[group._prompt + at] || [];
-    return some(id) && ['prompt · ' + shown + ' · id ' + id,
-      bytes && 'This token is the bytes ' + bytes + '; only with its neighbours they make a character.'].filter(Boolean);
+    return some(id) && [say('view.prompt_tip', { token: shown, id }), bytes && say('view.bytes_tip', { bytes })].filter(Boolean);
   }
   const step = store.steps[group._step], j = group._order[at];
   if (!step) return null; // another run has taken its place and is about to be drawn

@@ -103,7 +103,6 @@ export function ms(x) {
 }
 
 export const quoted = (token) => '“' + token + '”'; // a comma is a token, too
-export const plural = (n, one, many) => n + ' ' + (n === 1 ? one : many || one + 's');
 
 export function niceCeil(x) {
   if (!(x > 0)) return 1;

@@ -3,12 +3,13 @@
 // words. Every tile has all its lines from the start (style.css keeps their room), so that nothing below ever moves.
 
 import { CONFIG } from './config.js';
-import { add, asIs, el, fixed, ms, percent, plural, setText, some } from './dom.js';
+import { add, asIs, el, fixed, ms, percent, setText, some } from './dom.js';
+import { say } from './say.js';
 
 export function makeHeadline(host, store) {
   const row = el('div', 'sv-headline');
   row.setAttribute('role', 'group');
-  row.setAttribute('aria-label', 'Figures of the run so far');
+  row.setAttribute('aria-label', say('view.figures_of_run'));
   host.append(row);
 
   // A tile: its name, its figure with what stands beside it, and a line of denominators. `symbol`: the papers' letter.
@@ -24,31 +25,29 @@ export function makeHeadline(host, store) {
   }
 
   const set = {
-    speed: figure('speed', 'Speed-up', '', (f) => f.speedup ? [
-      'Speed-up = ' + f.rate.toFixed(1) + ' ÷ ' + f.alone.toFixed(1) + ' tokens per second = ' + fixed(f.speedup, 2),
-      'This run: ' + plural(f.tokens, 'token') + ' at ' + f.rate.toFixed(1) + ' a second. The same target alone: ' +
-        plural(store.baseline.n, 'token') + ' at ' + f.alone.toFixed(1) + ', with the same prompt and sampler, loading and prompt kept out.',
-      'Measured one after the other, on a machine that may have been busier in one: small differences mean nothing. ' +
-        'Below 1 drafting cost more than it saved.',
+    speed: figure('speed', say('view.speedup'), '', (f) => f.speedup ? [
+      say('view.tip_speedup', { run: f.rate.toFixed(1), alone: f.alone.toFixed(1), gain: fixed(f.speedup, 2) }),
+      say('view.tip_both', { tokens: say('view.tokens', { n: f.tokens }), run: f.rate.toFixed(1),
+        others: say('view.tokens', { n: store.baseline.n }), alone: f.alone.toFixed(1) }),
+      say('view.tip_noise'),
       sameText(store.baseline),
       beyond(f),
       store.baseline.uneven,
       disturbed(store),
-    ].filter(Boolean) : ['Speed-up = tokens per second of this run ÷ those of the target alone',
-      'The target alone has not been timed on this prompt yet.',
-      f.rate ? 'This run: ' + f.rate.toFixed(1) + ' tokens per second.' : ''].filter(Boolean)),
-    alpha: figure('alpha', 'Accepted', 'α', (f) => [...acceptedNote(f), ...draftedNote(f)]),
-    tau: figure('tau', 'Tokens per target pass', 'τ', (f) => [
+    ].filter(Boolean) : [say('view.tip_speedup_is'), say('view.tip_not_timed'),
+      f.rate ? say('view.tip_rate', { rate: f.rate.toFixed(1) }) : ''].filter(Boolean)),
+    alpha: figure('alpha', say('view.accepted'), 'α', (f) => [...acceptedNote(f), ...draftedNote(f)]),
+    tau: figure('tau', say('view.tokens_per_pass'), 'τ', (f) => [
       ...(f.steps ? [
-        'Block efficiency τ = tokens ÷ target passes = ' + f.tokens + ' ÷ ' + f.steps + ' = ' + fixed(f.tau, 3),
-        'The resampled or bonus token of each step is counted. The target alone has τ = 1.',
-      ] : ['Block efficiency τ = tokens ÷ target passes']),
-      'One step is one draft and one pass of the target over it. The target alone needs a pass for every token.',
+        say('view.tip_tau', { tokens: f.tokens, steps: f.steps, tau: fixed(f.tau, 3) }),
+        say('view.tip_tau_counts'),
+      ] : [say('view.tip_tau_is')]),
+      say('view.tip_one_step'),
     ]),
-    time: figure('time', 'Time per token', '', (f) => [
-      'Time per token = time of all steps ÷ tokens' + (f.rate ? ' = ' + ms(f.time) + ' ÷ ' + f.tokens + ' = ' + ms(f.time / f.tokens) : ''),
-      'It counts drafting, verifying and other work. Loading and reading the prompt are kept out.',
-      f.alone ? 'The target alone takes ' + ms(1000 / f.alone) + ' per token.' : '',
+    time: figure('time', say('view.time_per_token'), '', (f) => [
+      say('view.tip_time') + (f.rate ? ' = ' + ms(f.time) + ' ÷ ' + f.tokens + ' = ' + ms(f.time / f.tokens) : ''),
+      say('view.tip_time_counts'),
+      f.alone ? say('view.tip_time_alone', { time: ms(1000 / f.alone) }) : '',
     ].filter(Boolean)),
   };
 
@@ -57,55 +56,54 @@ export function makeHeadline(host, store) {
       const f = store.figures();
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
       const busy = f.speedup && (beyond(f) || store.baseline.uneven || disturbed(store)) ? ' ⚠' : '';
-      if (f.speedup) set.speed(f.speedup.toFixed(2) + '×' + busy, '', 'the target alone' + mark(store.baseline));
-      else set.speed('–', '', 'not measured');
-      set.alpha(percent(f.accepted, f.tested), f.tested ? '(' + f.accepted + ' of ' + f.tested + (f.trees ? ' places)' : ' tested)') : '',
-        f.drafted ? percent(f.accepted, f.drafted) + ' of ' + f.drafted + ' drafted, ' + (f.drafted / f.steps).toFixed(1) + ' per step' : 'no drafts');
-      set.tau(fixed(f.tau), '', plural(f.tokens, 'token') + ' in ' + plural(f.steps, 'target pass', 'target passes'));
+      if (f.speedup) set.speed(f.speedup.toFixed(2) + '×' + busy, '', say('view.target_alone') + mark(store.baseline));
+      else set.speed('–', '', say('view.not_measured'));
+      set.alpha(percent(f.accepted, f.tested), f.tested ? say(f.trees ? 'view.of_positions' : 'view.of_tested', { part: f.accepted, whole: f.tested }) : '',
+        f.drafted ? say('view.of_drafted', { share: percent(f.accepted, f.drafted), drafted: f.drafted, each: (f.drafted / f.steps).toFixed(1) })
+          : say('view.no_drafts'));
+      set.tau(fixed(f.tau), '', say('view.tokens_in_passes', { tokens: say('view.tokens', { n: f.tokens }), passes: say('view.passes', { n: f.steps }) }));
       set.time(f.rate ? ms(f.time / f.tokens) : '–', '',
-        f.rate ? f.rate.toFixed(1) + ' tokens/s' + (f.alone ? ' (alone ' + f.alone.toFixed(1) + ')' : '') : 'no tokens yet');
+        f.rate ? say('view.rate', { rate: f.rate.toFixed(1) }) + (f.alone ? ' ' + say('view.rate_alone', { rate: f.alone.toFixed(1) }) : '') : say('view.no_tokens'));
     },
   };
 }
 
-const acceptedNote = (f) => (!f.tested ? ['Acceptance rate α = accepted ÷ tested', 'Nothing has been drafted, so there is nothing to accept.'] : [
-  'Acceptance rate α = accepted ÷ tested = ' + f.accepted + ' ÷ ' + f.tested + ' = ' + fixed(f.alpha, 3),
+const acceptedNote = (f) => (!f.tested ? [say('view.tip_alpha_is'), say('view.tip_nothing_drafted')] : [
+  say('view.tip_alpha', { accepted: f.accepted, tested: f.tested, alpha: fixed(f.alpha, 3) }),
   ...(f.trees ? [
-    'Counted by place: one where any sibling was accepted counts as accepted, one where all were refused ends the step.',
-    'By candidate, each sibling for itself: ' + f.accepted + ' of ' + (f.accepted + f.rejected) + ' tested tokens accepted.',
-  ] : ['Tested are all drafted tokens up to and including the first refusal of each step.']),
+    say('view.tip_by_position'),
+    say('view.tip_by_candidate', { accepted: f.accepted, tested: f.accepted + f.rejected }),
+  ] : [say('view.tip_tested_are')]),
 ]);
 
 const draftedNote = (f) => (!f.drafted ? [] : [
-  'Drafted share = accepted ÷ drafted = ' + f.accepted + ' ÷ ' + f.drafted + ' = ' + fixed(f.share, 3),
-  'It falls as K grows although the models stay the same, since tokens after a refusal count as drafted. ' +
-    (f.trees ? 'All tokens of a tree count. ' : '') + 'On average ' + (f.drafted / f.steps).toFixed(1) + ' tokens were drafted a step.',
+  say('view.tip_share', { accepted: f.accepted, drafted: f.drafted, share: fixed(f.share, 3) }),
+  [say('view.tip_share_falls'), f.trees ? say('view.tip_share_tree') : '',
+    say('view.tip_share_each', { each: (f.drafted / f.steps).toFixed(1) })].filter(Boolean).join(' '),
 ]);
 
-const mark = (b) => (b && b.same === true ? ' · same text ✓' : b && b.same === false ? ' · texts differ' : '');
+const mark = (b) => (b && b.same === true ? ' ' + say('view.same_text') : b && b.same === false ? ' ' + say('view.texts_differ') : '');
 
 // A speed-up that cannot be (specviz/metrics/trust.py): a step takes at least a pass of the target.
 function beyond(f) {
   if (f.speedup <= CONFIG.slack * f.tau) return '';
-  return '⚠ ' + fixed(f.tau) + ' tokens a pass allow ' + fixed(f.tau) +
-    '× at most, so the machine was busier while the target alone was timed. Measure it again.';
+  return say('view.beyond', { tau: fixed(f.tau) });
 }
 
 // Why the two rates may not be worth comparing, where others used the machine while they were measured.
 function disturbed(store) {
   const run = store.others || 0, alone = store.baseline?.others || 0;
   if (!run && !alone) return '';
-  const where = [run && plural(run, 'step') + ' in this run', alone && plural(alone, 'step') + ' while the target alone was timed'];
-  return '⚠ Others were using the machine: ' + where.filter(Boolean).join(', ') +
-    ' were theirs, and what comes between slows the next. Measure again when nobody else is here.';
+  const steps = (n, key) => n && say(key, { steps: say('view.steps', { n }) });
+  const where = [steps(run, 'view.others_run'), steps(alone, 'view.others_alone')];
+  return say('view.disturbed', { where: where.filter(Boolean).join(', ') });
 }
 
 function sameText(b) {
   if (!b) return '';
-  if (b.same === true) return 'Both wrote the same ' + plural(b.compared, 'token') + ', one by one.';
+  if (b.same === true) return say('view.both_same', { tokens: say('view.tokens', { n: b.compared }) });
   if (b.same === false && b.apart) {
-    return 'The texts part at token ' + (b.apart.place + 1) + ': ' + b.apart.run + ' here, ' + b.apart.alone +
-      ' alone' + (b.apart.tie ? ', a near-tie of this number format.' : '.');
+    return say(b.apart.tie ? 'view.texts_part_tie' : 'view.texts_part', { n: b.apart.place + 1, run: b.apart.run, alone: b.apart.alone });
   }
   return '';
 }

@@ -1,7 +1,8 @@
 // The lanes of a race as pictures: a track on the common clock for each, and their texts under each other, aligned by
 // output position. Knows which steps have ended at a moment; nothing of clocks that go, buttons or servers.
 
-import { add, asIs, el, plural, setText, some, svg } from './dom.js';
+import { add, asIs, el, setText, some, svg } from './dom.js';
+import { say } from './say.js';
 
 // How many of a lane's steps have ended at `ms`, and what it has by then.
 export function standing(lane, ms) {
@@ -55,7 +56,7 @@ export function makeTracks(host) {
         const now = standing(lane, ms);
         gone.style.width = (100 * now.ms) / end + '%';
         head.style.left = (100 * Math.min(ms, end)) / end + '%';
-        setText(figures, seconds(now.ms) + ' · ' + plural(now.tokens, 'token') + ' · ' + (now.rate ? now.rate.toFixed(1) : '–') + ' tokens/s' + words(lane, now));
+        setText(figures, say('view.lane_figures', { time: seconds(now.ms), tokens: say('view.tokens', { n: now.tokens }), rate: now.rate ? now.rate.toFixed(1) : '–' }) + words(lane, now));
       }
     },
   };
@@ -67,7 +68,7 @@ export function makeScore(host) {
   const box = el('div', 'sv-score'), gutter = asIs(el('div', 'sv-gutter')), staves = asIs(el('div', 'sv-staves'));
   box.tabIndex = 0;
   box.setAttribute('role', 'region');
-  box.setAttribute('aria-label', 'Texts of the lanes, aligned by output position');
+  box.setAttribute('aria-label', say('view.race_texts'));
   host.append(add(box, gutter, staves));
   let lanes = [], columns = [], shown = [], edge = [];
 

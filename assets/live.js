@@ -5,6 +5,7 @@
 import { CONFIG } from './config.js';
 import { hear, some } from './dom.js';
 import { addressWithoutLanguage } from './language.js';
+import { say as inWords } from './say.js';
 import { sentences } from './words.js';
 
 const KEPT = 'specviz.run', KEPT_AT = 'specviz.address';
@@ -27,7 +28,7 @@ function keepRun(run) {
 
 // `server` and `trigger` are Gradio's; `root` is the element of the view.
 export function makeLive(store, view, root, server, trigger) {
-  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, floor = -1, filling = false, again = false;
+  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something refused
@@ -92,10 +93,26 @@ export function makeLive(store, view, root, server, trigger) {
     try { message = JSON.parse(text); } catch { return; }
     if (!message || (some(message.seq) && message.seq === seq)) return;
     if (some(message.seq) && message.seq < floor) return; // sent before a Reset, arrived after it
+    // of two messages that come at one moment Gradio hands over the later one alone
+    const missed = top > 0 && message.seq > top + 1, late = message.seq < top;
     seq = message.seq;
+    if (some(seq)) top = Math.max(top, seq);
+    handle(message, late);
+    if (missed || (message.m === 'frame' && headless())) fill();
+  }
+
+  // A run whose prompt and models have not been heard of.
+  function headless() { return !!store.run && !store.recording && !store.head?.prompt?.length; }
+
+  // `late`: one that was sent after it has come before it.
+  function handle(message, late) {
     if (message.m === 'note') tell(message.say, !message.passes, message.wrong);
     else if (message.m === 'hint') {
-      if (message.r !== (store.run || aside)) return;
+      if (message.r !== (store.run || aside)) {
+        // the messages with which that run began were lost
+        if (message.r && message.r !== aside && !late && !taken) enter(message.r, null);
+        return;
+      }
       hint = message.hint;
       view.state();
     } else if (message.r && message.r === aside) return;
@@ -119,17 +136,20 @@ export function makeLive(store, view, root, server, trigger) {
 
   /** @param {import('./wire.js').Frame} message */
   function frame(message) {
-    if (message.r !== undefined && message.r !== null && message.r !== store.run) {
-      begin(message.r, message.head || (behind.run === message.r && behind.head) || { prompt: [] });
-      keepRun(message.r);
-      view.fresh();
-    } else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
+    if (message.r !== undefined && message.r !== null && message.r !== store.run) enter(message.r, message.head);
+    else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
       store.head = message.head;
     }
     if (['refused', 'error'].includes(message.state)) told++;
     take(message);
-    if ((message.f ?? 0) > store.n && (message.s || []).length) fill();
-    else if (message.f > store.n) fill();
+    if (message.f > store.n) fill();
+  }
+
+  // Another run is on screen from now on.
+  function enter(run, head) {
+    begin(run, head || (behind.run === run && behind.head) || { prompt: [] });
+    keepRun(run);
+    view.fresh();
   }
 
   /** @param {import('./wire.js').Frame} message */
@@ -156,8 +176,9 @@ export function makeLive(store, view, root, server, trigger) {
     try {
       for (;;) {
         again = false;
-        const run = store.run, reply = await call('resync', { r: run, f: store.n });
+        const run = store.run, reply = await call('resync', { r: run, f: store.n, head: headless() });
         if (run !== store.run || !reply || reply.error) break;
+        if (reply.seq < top) delete reply.state; // a message that was sent after it has come before it
         if (reply.head && !store.head?.prompt?.length) { store.head = reply.head; view.fresh(); }
         if (!take(reply) && !again) break;
       }
@@ -199,9 +220,9 @@ export function makeLive(store, view, root, server, trigger) {
     store.text = r.text ?? null;
     why = r.stop;
     if (some(shown)) store.shown = Math.min(shown, store.n);
-    const then = aside ? 'your run waits behind it.' : can('resync') ? 'press Play to replay it, or Run live for a new run.' : 'press Play to replay it.';
-    named = title ? '“' + title + '”, a recorded run' : 'a recording of a real run';
-    setState('recording', sentences((title ? '' : 'This is ') + named + ' — ' + then, !title && reply.opening));
+    const then = inWords(aside ? 'view.your_run_behind' : can('resync') ? 'view.play_or_live' : 'view.play_only');
+    named = title ? inWords('view.named_run', { title }) : inWords('view.a_recording');
+    setState('recording', sentences(inWords(title ? 'view.named_then' : 'view.this_is', { what: named, then }), !title && reply.opening));
     view.fresh();
     view.steps(store.n);
   }
@@ -211,16 +232,16 @@ export function makeLive(store, view, root, server, trigger) {
 
   // What lies behind what is on screen, as the button that goes there says it; nothing where there is nothing.
   function behindNow() {
-    if (store.recording) return aside ? 'Back to your run' : '';
-    return shelf ? 'Back to the recording' : '';
+    if (store.recording) return aside ? inWords('view.back_to_run') : '';
+    return shelf ? inWords('view.back_to_recording') : '';
   }
 
   async function goBack() {
     if (!store.recording) return shelf && showRecording(shelf.reply, shelf.title, shelf.from, shelf.shown);
     const run = aside, gone = await pickUp(run);
     if (gone || store.run === run) aside = null;
-    if (gone) tell('Your run is no longer on the server. Press Run live for a new one.', true);
-    else if (store.run !== run) tell('The server cannot be reached; try again.');
+    if (gone) tell(inWords('view.run_gone'), true);
+    else if (store.run !== run) tell(inWords('view.away_again'));
     view.state();
   }
 
@@ -228,15 +249,15 @@ export function makeLive(store, view, root, server, trigger) {
   function putAway() {
     if (aside) return goBack();
     begin(null, null);
-    setState('empty', 'The recording is put away: press Play or Step for a live run.');
+    setState('empty', inWords('view.put_away'));
     view.fresh();
   }
 
   // A link with settings and no recording shows no other run beside them.
   function openEmpty(lost) {
     nameShown();
-    if (state === 'empty') setState('empty', 'Settings from the link are ready: press Play.');
-    if (lost) tell('The run of this tab is no longer on the server. Press Play for a new one.', true);
+    if (state === 'empty') setState('empty', inWords('view.link_ready'));
+    if (lost) tell(inWords('view.tab_gone_play'), true);
   }
 
   // What the page begins with: the run that this tab had before, or else a recording.
@@ -251,7 +272,7 @@ export function makeLive(store, view, root, server, trigger) {
       if (refused && name) reply = await call('recording', {});
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
-      const gone = lost ? 'The run of this tab is no longer on the server. Press Run live for a new one.' : '';
+      const gone = lost ? inWords('view.tab_gone_live') : '';
       const words = refused || gone || note, bad = refused || (!gone && wrong);
       showRecording(reply, name && !refused ? reply.title : '', 
         { name: reply.name, chosen: !!name && !refused, controls: reply.controls });
@@ -271,7 +292,7 @@ export function makeLive(store, view, root, server, trigger) {
       view.fresh();
       take(reply);
       await fill();
-      if (state === 'paused' && store.run === run) setState(state, 'Picked up where it was' + (hint ? '.' : '; Play goes on.'));
+      if (state === 'paused' && store.run === run) setState(state, inWords(hint ? 'view.picked_up' : 'view.picked_up_play'));
     } catch { /* the server is away: the kept id stays for the next time */ }
     return false;
   }

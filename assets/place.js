@@ -2,16 +2,20 @@
 // after a refusal what is left of the target. Bars are absolute probabilities on one scale.
 
 import { add, asIs, el, fixed, niceCeil, prob, setText, some } from './dom.js';
+import { say } from './say.js';
 import { childrenOf, depths, parentOf, pathEnd } from './shape.js';
 import { lossy } from './store.js';
 import { FATE, ID, P, SHOWN } from './wire.js';
 import { cold, pointMass } from './words.js';
 
+// Stands for a token in a sentence, and is in none.
+const SLOT = '\u0000';
+
 // `reach`: whether the server answers (pulse.js).
 export function makePlace(host, reach) {
   const box = el('div', 'sv-place'), title = el('div', 'sv-place-title'), note = el('div', 'sv-muted'), rows = el('div', 'sv-rows');
   rows.setAttribute('role', 'table');
-  rows.setAttribute('aria-label', 'Candidates at this place');
+  rows.setAttribute('aria-label', say('view.candidates_at'));
   add(host, add(box, title, note, rows));
 
   // Node whose continuation token j is; the target's own token follows the last accepted one.
@@ -58,14 +62,13 @@ export function makePlace(host, reach) {
     const token = j < 0 ? step.ex : step.tok[j], node = nodeOf(step, j);
     if (!token) return clear();
     const place = detail && detail.places.find((x) => x.node === node);
-    title.replaceChildren('Place ' + (depthOf(step, node) + 1) + ', ' + (node >= 0 ? 'after ' : 'straight after the text'));
-    if (node >= 0) title.append(asIs(el('bdi', '', step.tok[node][SHOWN])));
+    const [before, after] = say(node >= 0 ? 'view.position_after' : 'view.position_first', { n: depthOf(step, node) + 1, token: SLOT }).split(SLOT);
+    title.replaceChildren(before);
+    if (node >= 0) title.append(asIs(el('bdi', '', step.tok[node][SHOWN])), after);
     if (!place) {
       rows.replaceChildren();
-      setText(note, token[FATE] === 'u' ? (some(token[P]) ? 'The target computed p here, but it was not used: the step had ended before this position.' : 'Never tested: the step had ended before this position.')
-        : detail ? 'No candidates were kept for this place.'
-        : reach.gone ? 'The candidates were on the server, which cannot be reached.'
-        : 'The candidates appear when the run rests on this step.');
+      setText(note, token[FATE] === 'u' ? say(some(token[P]) ? 'view.p_unused' : 'view.never_tested')
+        : say(detail ? 'view.no_candidates' : reach.gone ? 'view.candidates_away' : 'view.candidates_later'));
       return;
     }
     const frozen = cold(step), siblings = childrenOf(step.tok, node).length, drafted = siblings > 0;
@@ -76,19 +79,19 @@ export function makePlace(host, reach) {
     const left = residualOf(step, place, use), hasDraft = place.cand.some((c) => some(c[use.q]));
     const words = [];
     if (some(place.beta)) {
-      words.push('overlap β = ' + fixed(place.beta, 3) + (step.ru !== 'speculative sampling' ? ''
-        : several ? ': the chance that the first of ' + siblings + ' siblings is accepted' : ': the chance to be accepted here'));
-    } else if (!drafted) words.push('nothing drafted here: the target draws from p');
-    if (frozen) words.push('at temperature 0 only the top token counts; bars show the models’ own probabilities');
-    else if (chosen) words.push(several ? 'each sibling is a point mass (q = 1); q shows the draft model’s own probability' : 'the draft is a point mass (q = 1)');
-    if (left) words.push(several ? 'left = p without the refused siblings' : step.ru === 'speculative sampling' ? 'left = max(0, p − q) ÷ (1 − β)' : 'left = p without the refused token');
+      words.push(say(step.ru !== 'speculative sampling' ? 'view.overlap' : several ? 'view.overlap_first' : 'view.overlap_here',
+        { beta: fixed(place.beta, 3), n: siblings }));
+    } else if (!drafted) words.push(say('view.nothing_drafted'));
+    if (frozen) words.push(say('view.cold_bars'));
+    else if (chosen) words.push(say(several ? 'view.siblings_point' : 'view.draft_point'));
+    if (left) words.push(say(several ? 'view.left_siblings' : step.ru === 'speculative sampling' ? 'view.left_sampling' : 'view.left_token'));
     setText(note, words.join(' · '));
     const values = place.cand.flatMap((c) => [c[use.q] || 0, c[use.p] || 0, left ? left(c) : 0]);
     const scale = Math.min(1, niceCeil(Math.max(0.05, ...values)));
     const tried = new Set(step.tok.filter((t) => parentOf(t) === node).map((t) => t[ID]));
     const out = nodeOf(step, -1) === node && step.ex ? step.ex[ID] : (step.tok.find((t) => t[FATE] === 'a' && parentOf(t) === node) || [])[ID];
-    const lines = [line('sv-row-head', [['token', 'columnheader'], ['0 – ' + scale, 'columnheader', 'sv-scale'],
-      hasDraft ? ['q', 'columnheader', 'sv-key-q'] : [''], ['p', 'columnheader', 'sv-key-p'], left ? ['left', 'columnheader', 'sv-key-left'] : ['']])];
+    const lines = [line('sv-row-head', [[say('view.row_token'), 'columnheader'], ['0 – ' + scale, 'columnheader', 'sv-scale'],
+      hasDraft ? ['q', 'columnheader', 'sv-key-q'] : [''], ['p', 'columnheader', 'sv-key-p'], left ? [say('view.left'), 'columnheader', 'sv-key-left'] : ['']])];
     for (const c of place.cand) {
       const q = c[use.q] || 0, p = c[use.p] || 0, r = left ? left(c) : null, track = el('span', 'sv-track');
       if (hasDraft) add(track, bar((100 * Math.min(p, q)) / scale, 'sv-bar-both'), bar((100 * q) / scale, 'sv-bar-q'));
@@ -97,11 +100,11 @@ export function makePlace(host, reach) {
       const name = el('span', 'sv-cand');
       name.append(asIs(el('bdi', '', c[SHOWN])));
       const marks = [tried.has(c[ID]) ? 'drafted' : '', c[ID] === out ? 'emitted' : ''].filter(Boolean);
-      for (const m of marks) name.append(el('span', 'sv-tag sv-tag-' + m, m));
+      for (const m of marks) name.append(el('span', 'sv-tag sv-tag-' + m, say('view.tag_' + m)));
       lines.push(line(left ? 'sv-row-3' : '', [[name, 'rowheader'], [track], [hasDraft ? prob(c[use.q] ?? 0) : ''], [prob(p)], [left ? prob(r) : '']]));
     }
     const rest = (key) => Math.max(0, 1 - place.cand.reduce((s, c) => s + (c[key] || 0), 0));
-    lines.push(line('sv-row-tail', [['all others', 'rowheader'], [''], [hasDraft ? prob(use.q === 4 ? rest(4) : place.qt) : ''],
+    lines.push(line('sv-row-tail', [[say('view.all_others'), 'rowheader'], [''], [hasDraft ? prob(use.q === 4 ? rest(4) : place.qt) : ''],
       [prob(frozen ? rest(5) : place.pt)], ['']]));
     rows.replaceChildren(...lines);
   }

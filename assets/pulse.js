@@ -1,10 +1,10 @@
 // Whether the server still answers: asked now and then, and at once when Gradio's stream has broken.
 
 import { some } from './dom.js';
+import { say as inWords } from './say.js';
 
 // Unanswered questions after which it counts as gone.
 const GONE = 4;
-const AWAY = 'The server cannot be reached. What is on screen still works; this line tells when the server is back.';
 
 // What came of that. `gone`: it does not answer; `say`: why nothing can be asked of it now, empty where all is well.
 export const makeReach = () => ({ gone: false, say: '' });
@@ -22,9 +22,9 @@ export function makePulse(root, live, store, view, reach) {
 
   // The server is there again: what stands in the way all the same.
   async function back() {
-    const bare = await without(), words = bare ? 'The server is back, without this run; ' : 'The server is back; ';
-    if (deaf) return words + 'reload the page to ' + (store.run && !bare ? 'go on with this run.' : 'run again.');
-    told = bare ? words + 'press Play for a new one.' : '';
+    const bare = await without();
+    if (deaf) return inWords(bare ? 'view.back_bare_reload' : store.run ? 'view.back_reload_run' : 'view.back_reload');
+    told = bare ? inWords('view.back_bare') : '';
     live.tell(told, true);
     return '';
   }
@@ -44,7 +44,7 @@ export function makePulse(root, live, store, view, reach) {
     misses = here ? 0 : Math.max(misses + 1, sure ? GONE : 0);
     if (here && sure) broken = false;
     const gone = misses >= GONE, returned = reach.gone || (here && sure && deaf && !reach.say);
-    const say = gone ? AWAY : returned ? await back() : reach.say;
+    const say = gone ? inWords('view.away') : returned ? await back() : reach.say;
     asking = false;
     const news = gone !== reach.gone || say !== reach.say;
     if (news) for (const old of [reach.say, gone && told]) if (old) live.untell(old);

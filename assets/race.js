@@ -3,8 +3,9 @@
 // `element`, `props` and `watch` are Gradio's.
 
 import { CONFIG } from './config.js';
-import { add, asIs, button, calm, el, plural, setText, some } from './dom.js';
+import { add, asIs, button, calm, el, setText, some } from './dom.js';
 import { makeScore, makeTracks, measured, sameSoFar, seconds, standing } from './lanes.js';
+import { say } from './say.js';
 
 const SPEEDS = [['¼×', 0.25], ['½×', 0.5], ['1×', 1]];
 // A tab that was hidden goes on where it was left.
@@ -18,17 +19,17 @@ export function mount({ element, props, watch }) {
   // --- controls
   const title = el('h3', '', 'Race'), about = el('p', 'sv-muted'), picks = el('div', 'sv-race-picks');
   picks.setAttribute('role', 'group');
-  picks.setAttribute('aria-label', 'Lanes that race');
+  picks.setAttribute('aria-label', say('view.race_lanes'));
   const bar = el('div', 'sv-race-bar'), play = button('sv-race-play', '▶ Race', '', () => (timer ? stop() : start()));
   const paces = el('span', 'sv-race-paces'), range = el('input'), clock = el('span', 'sv-race-clock');
   paces.setAttribute('role', 'group');
-  paces.setAttribute('aria-label', 'Pace of the race');
+  paces.setAttribute('aria-label', say('view.race_pace'));
   range.type = 'range';
   range.min = '0';
   range.step = '1';
-  range.setAttribute('aria-label', 'Moment of the race');
-  const back = button('sv-icon', '◀', 'To the step before', () => jump(-1)), forth = button('sv-icon', '▶', 'To the next step', () => jump(1));
-  const still = el('span', 'sv-muted', 'Reduced motion is on: move the bar.');
+  range.setAttribute('aria-label', say('view.race_moment'));
+  const back = button('sv-icon', '◀', say('view.race_before'), () => jump(-1)), forth = button('sv-icon', '▶', say('view.race_next'), () => jump(1));
+  const still = el('span', 'sv-muted', say('view.race_still'));
   add(bar, play, paces, add(el('span', 'sv-race-scrub'), back, range, forth), clock, still);
   const key = el('p', 'sv-race-key'), outcome = el('div', 'sv-race-outcome'), room = el('div');
   outcome.setAttribute('role', 'status');
@@ -37,11 +38,11 @@ export function mount({ element, props, watch }) {
   add(room, key, outcome);
   for (const [letter, look] of [...Object.entries(CONFIG.palette.fates).filter(([l]) => 'asb'.includes(l)), ['t', { word: CONFIG.palette.target.word }]])
     add(key, asIs(el('span', 'sv-chip sv-' + letter, (look.mark && letter !== 'b' ? look.mark + ' ' : '') + look.word)), ' ');
-  add(key, el('span', 'sv-muted', 'A step’s tokens come together, when it ends; reading the prompt is not in these times.'));
+  add(key, el('span', 'sv-muted', say('view.race_key')));
 
   let all = [], lanes = [], alone = null, end = 0, moment = 0, pace = 1, timer = 0, last = 0;
 
-  const paceButtons = SPEEDS.map(([name, value]) => button('sv-toggle', name, name + (value === 1 ? ', real time' : ''), () => setPace(value)));
+  const paceButtons = SPEEDS.map(([name, value]) => button('sv-toggle', name, value === 1 ? say('view.race_real', { pace: name }) : name, () => setPace(value)));
   add(paces, ...paceButtons);
 
   function setPace(value) {
@@ -82,7 +83,7 @@ export function mount({ element, props, watch }) {
   function show(ms) {
     moment = Math.max(0, Math.min(end, ms));
     range.value = String(Math.round(moment));
-    const words = seconds(moment) + ' of ' + seconds(end);
+    const words = say('view.race_of', { moment: seconds(moment), end: seconds(end) });
     setText(clock, words);
     range.setAttribute('aria-valuetext', words);
     back.disabled = moment <= 0;
@@ -97,13 +98,13 @@ export function mount({ element, props, watch }) {
     const place = rank(lane, now), held = lane.held, same = held && alone ? sameSoFar(lane, alone, moment) : 0;
     const parted = held && some(held.place) && same >= held.place &&
       standing(lane, moment).tokens > held.place && standing(alone, moment).tokens > held.place;
-    return (held ? (parted ? ' · ≠ from token ' + (held.place + 1) : same ? ' · ✓ ' + same + ' the same' : '') : '') + (place ? ' · ' + place : '');
+    return (held ? (parted ? ' · ' + say('view.race_parted', { n: held.place + 1 }) : same ? ' · ' + say('view.race_same', { n: same }) : '') : '') + (place ? ' · ' + place : '');
   }
 
   function rank(lane, now) {
     if (!now.done || !lane.stop) return '';
     const before = lanes.filter((other) => other.stop && other.end < lane.end).length;
-    return 'finished ' + (['first', 'second', 'third'][before] || before + 1 + 'th');
+    return say(before < 3 ? 'view.rank_' + before : 'view.rank_n', { n: before + 1 });
   }
 
   // --- the outcome, once all have come in
@@ -114,14 +115,16 @@ export function mount({ element, props, watch }) {
     if (!over) return;
     const won = lanes.filter((lane) => lane.stop).sort((a, b) => a.end - b.end)[0], list = el('ul');
     const cut = lanes.some((lane) => !lane.stop);
-    add(outcome, el('p', 'sv-race-won', cut || !won ? 'The comparison was stopped: nobody finished.' : won.name + ' finished first of these ' + lanes.length + ': ' + plural(won.tokens, 'token') + ' in ' + seconds(won.end) + '.'));
+    add(outcome, el('p', 'sv-race-won', cut || !won ? say('view.race_stopped')
+      : say('view.race_won', { name: won.name, n: lanes.length, tokens: say('view.tokens', { n: won.tokens }), time: seconds(won.end) })));
     for (const lane of lanes) if (!lane.alone) add(list, el('li', '', verdict(lane)));
     outcome.append(list);
-    if (!cut && lanes.some((lane) => lane.tokens !== alone.tokens)) add(outcome, el('p', 'sv-muted', 'The lanes wrote texts of different length: go by tokens per second, not by who was first.'));
+    if (!cut && lanes.some((lane) => lane.tokens !== alone.tokens)) add(outcome, el('p', 'sv-muted', say('view.race_lengths')));
   }
 
   function verdict(lane) {
-    const gain = lane.rate && alone.rate ? (lane.rate / alone.rate).toFixed(2) + '× the target alone (' + lane.rate.toFixed(1) + ' ÷ ' + alone.rate.toFixed(1) + ' tokens/s, measured)' : 'no speed-up measured';
+    const gain = lane.rate && alone.rate ? say('view.race_gain', { gain: (lane.rate / alone.rate).toFixed(2), rate: lane.rate.toFixed(1), alone: alone.rate.toFixed(1) })
+      : say('view.race_no_gain');
     return lane.name + ': ' + gain + (lane.held ? '. ' + (lane.held.same ? '✓ ' : '≠ ') + lane.held.says : '.');
   }
 
@@ -155,8 +158,8 @@ export function mount({ element, props, watch }) {
     const stay = calm();
     still.hidden = !stay;
     play.hidden = paces.hidden = stay;
-    setText(play, timer ? '❚❚ Pause' : '▶ Race');
-    play.setAttribute('aria-label', timer ? '❚❚ Pause the race' : '▶ Race');
+    setText(play, say(timer ? 'view.race_pause' : 'view.race_play'));
+    play.setAttribute('aria-label', say(timer ? 'view.race_pause_name' : 'view.race_play'));
   }
 
   function receive(value) {

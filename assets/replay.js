@@ -12,6 +12,7 @@ import { makeLive } from './live.js';
 import { makePrint } from './print.js';
 import { makeReach } from './pulse.js';
 import { makeRibbon } from './ribbon.js';
+import { say } from './say.js';
 import { makeSlow } from './slow.js';
 import { makeLegend, makeStatus } from './status.js';
 import { makeStillCharts } from './still_charts.js';
@@ -39,7 +40,7 @@ export function mount() {
 // The parts, from top to bottom.
 function makeParts(root, { store, live, view, relay, reach, parts, fragment }) {
   const top = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('div', 'sv-lower');
-  hero.setAttribute('aria-label', 'Ribbon of tokens');
+  hero.setAttribute('aria-label', say('view.ribbon_section'));
   add(root, top, hero, lower);
   const moved = (settled) => {
     view.moved(settled);

@@ -5,6 +5,7 @@
 
 import { chipTip, chipsOf, groupOf, pieceOf, promptGroup, splitGroup, stepGroup } from './chips.js';
 import { asIs, el, some } from './dom.js';
+import { say } from './say.js';
 
 const CHUNK = 120;
 
@@ -12,10 +13,10 @@ export function makeRibbon(host, store, onPick) {
   const box = asIs(el('div', 'sv-ribbon'));
   box.setAttribute('role', 'log');
   box.setAttribute('aria-live', 'off');
-  box.setAttribute('aria-label', 'Prompt and output, token by token');
+  box.setAttribute('aria-label', say('view.ribbon'));
   box.tabIndex = 0;
   box._tipFor = (chip) => chipTip(chip, store);
-  const empty = el('div', 'sv-ribbon-empty', 'The prompt and the output appear here, token by token.');
+  const empty = el('div', 'sv-ribbon-empty', say('view.ribbon_empty'));
   empty.setAttribute('translate', 'yes');
   host.append(box);
 

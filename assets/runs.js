@@ -3,28 +3,29 @@
 
 import { add, button, copyText, el, hear, saveText } from './dom.js';
 import { keepLanguage } from './language.js';
+import { say } from './say.js';
 
 const MOST_BYTES = 100_000_000;
 
 // `trigger` is Gradio's.
 export function makeRuns(row, root, store, live, trigger) {
   const box = el('div', 'sv-runs'), panel = el('div', 'sv-runs-panel'), list = el('ul', 'sv-runs-list');
-  const opener = button('sv-runs-open', 'Runs ▾', 'Runs: recordings, files and links', () => show(panel.hidden));
+  const opener = button('sv-runs-open', say('view.runs_open'), say('view.runs_name'), () => show(panel.hidden));
   const picker = el('input');
   picker.type = 'file';
   picker.accept = '.json,application/json';
   picker.hidden = true;
   opener.setAttribute('aria-haspopup', 'dialog');
   panel.setAttribute('role', 'dialog');
-  panel.setAttribute('aria-label', 'Runs');
+  panel.setAttribute('aria-label', say('view.runs'));
   const actions = add(el('div', 'sv-runs-actions'),
-    button('sv-run-open', 'Open run …', 'Open run …', () => picker.click()),
-    button('sv-run-save', 'Save run', 'Save run', save),
+    button('sv-run-open', say('view.open_run'), '', () => picker.click()),
+    button('sv-run-save', say('view.save_run'), '', save),
     // the page around this view knows where its controls stand; it answers with an event
-    button('sv-run-link', 'Copy link', 'Copy link', () => trigger('link', {})),
-    button('sv-run-text', 'Copy text', 'Copy text', copyOutput));
-  add(panel, actions, el('div', 'sv-muted', 'A saved run can also be dropped onto this page.'),
-    el('h3', '', 'Recordings'), list);
+    button('sv-run-link', say('view.copy_link'), '', () => trigger('link', {})),
+    button('sv-run-text', say('view.copy_text'), '', copyOutput));
+  add(panel, actions, el('div', 'sv-muted', say('view.can_drop')),
+    el('h3', '', say('view.recordings')), list);
   add(box, opener, panel, picker);
   (row.querySelector('.sv-switches') || row).append(box);
   show(false);
@@ -47,7 +48,7 @@ export function makeRuns(row, root, store, live, trigger) {
         add(choose, add(title, el('b', '', entry.title)), el('span', '', entry.line));
         list.append(add(el('li'), choose));
       }
-    } catch { live.tell('The server cannot be reached; the list of recordings comes with it.'); }
+    } catch { live.tell(say('view.away_list')); }
   }
 
   // A recorded comparison fills the panel "Compare strategies on this prompt"; the run on screen stays.
@@ -62,7 +63,7 @@ export function makeRuns(row, root, store, live, trigger) {
       const reply = await live.call('recording', { name });
       if (reply.error) return live.refuse(reply.error);
       put(reply, reply.title, { name, chosen: true, controls: reply.controls });
-    } catch { live.tell('The server cannot be reached; try again.'); }
+    } catch { live.tell(say('view.away_again')); }
   }
 
   function put(reply, title, from) {
@@ -76,15 +77,15 @@ export function makeRuns(row, root, store, live, trigger) {
     show(false);
     if (!file) return;
     if (file.size > MOST_BYTES) {
-      return live.refuse('“' + file.name + '” has ' + (file.size / 1e6).toFixed(0) + ' MB; a trace may have at most ' + MOST_BYTES / 1e6 + '.');
+      return live.refuse(say('view.too_large', { file: file.name, size: (file.size / 1e6).toFixed(0), most: MOST_BYTES / 1e6 }));
     }
-    live.tell('Reading “' + file.name + '” …', true);
+    live.tell(say('view.reading', { file: file.name }), true);
     try {
       const text = await file.text();
       const reply = await live.call('opened', { text });
-      if (reply.error) return live.refuse('“' + file.name + '”: ' + reply.error);
+      if (reply.error) return live.refuse(say('view.of_file', { file: file.name, error: reply.error }));
       put(reply, file.name, { text, file: file.name, kept: reply.kept });
-    } catch { live.refuse('“' + file.name + '” could not be read; try again.'); }
+    } catch { live.refuse(say('view.unreadable', { file: file.name })); }
   }
 
   async function save() {
@@ -94,14 +95,14 @@ export function makeRuns(row, root, store, live, trigger) {
       const reply = from.text !== undefined ? { json: from.text, file: from.file } : await live.call('saved', from);
       if (reply.error) return live.tell(reply.error);
       saveText(reply.file, reply.json, 'application/json');
-      live.tell('Saved as ' + reply.file + '.');
-    } catch { live.tell('The server cannot be reached, so the run cannot be saved now.'); }
+      live.tell(say('view.saved_as', { file: reply.file }));
+    } catch { live.tell(say('view.away_save')); }
   }
 
   async function copyOutput() {
     show(false);
-    if (store.text === null) return live.tell('Pause first: the whole text is there once the run rests.');
-    live.tell(await copyText(store.text) ? 'The text is copied.' : 'Copying is not allowed here; select the text in the ribbon instead.');
+    if (store.text === null) return live.tell(say('view.pause_first'));
+    live.tell(say(await copyText(store.text) ? 'view.text_copied' : 'view.copy_select'));
   }
 
   // Left out is what a link means without it (links.OMITTED), what a linked recording brings along, and the knobs of
@@ -119,10 +120,10 @@ export function makeRuns(row, root, store, live, trigger) {
     keepLanguage(query);
     const text = String(query), url = location.origin + location.pathname + (text ? '?' + text : '');
     if (url.length > most) {
-      return live.tell('The link would have ' + url.length + ' characters, and ' + most + ' are safe: shorten the prompt, or save the run.', true);
+      return live.tell(say('view.link_long', { n: url.length, most }), true);
     }
-    const part = store.recording && !linked && (text || !name) ? 'The link carries the settings, not this run. Save the run to share it.' : '';
-    live.tell((part && part + ' ') + (await copyText(url) ? 'The link is copied: ' + url : 'Copying is not allowed here. The link: ' + url));
+    const part = store.recording && !linked && (text || !name) ? say('view.link_settings') : '';
+    live.tell((part && part + ' ') + say(await copyText(url) ? 'view.link_copied' : 'view.link_shown', { url }));
   }
 
   function onLink(event) {

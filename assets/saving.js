@@ -1,14 +1,15 @@
 // What the visitor takes home from the charts: pictures and a table, made in the browser. And the switch of the x axis.
 
 import { stepsCsv } from './csv.js';
-import { add, button, download, el, isDark, plural, saveText } from './dom.js';
+import { add, button, download, el, isDark, saveText } from './dom.js';
+import { say } from './say.js';
 
 export function saveButtons(chart) {
   const box = el('span', 'sv-saves');
   for (const kind of ['png', 'svg']) {
-    const name = 'Save ' + chart.meta.title + ' as ' + kind.toUpperCase();
+    const name = say('view.save_as', { title: chart.meta.title, kind: kind.toUpperCase() });
     const node = button('sv-save', kind.toUpperCase(), name, () => saveChart(chart, kind));
-    node._tip = () => [name, 'With title, legend and units, in the colours on screen.'];
+    node._tip = () => [name, say('view.save_about')];
     box.append(node);
   }
   return box;
@@ -36,13 +37,13 @@ async function saveChart(chart, kind) {
 export function chartTools(store, onAxis) {
   const row = el('div', 'sv-chart-tools'), pick = el('div', 'sv-axis'), buttons = {};
   pick.setAttribute('role', 'group');
-  pick.setAttribute('aria-label', 'x axis of the charts');
+  pick.setAttribute('aria-label', say('view.axis_of'));
   const set = (name) => {
     for (const key of Object.keys(buttons)) buttons[key].setAttribute('aria-pressed', String(key === name));
     onAxis(name);
   };
   for (const name of ['steps', 'tokens']) {
-    buttons[name] = button('sv-toggle', name, 'x axis in ' + name, () => {
+    buttons[name] = button('sv-toggle', say('view.axis_' + name), say('view.axis_in', { what: say('view.axis_' + name) }), () => {
       try { localStorage.setItem('specviz.axis', name); } catch { /* private window */ }
       set(name);
     });
@@ -50,9 +51,9 @@ export function chartTools(store, onAxis) {
   let kept = null;
   try { kept = localStorage.getItem('specviz.axis'); } catch { /* same */ }
   set(kept in buttons ? kept : 'steps');
-  const csv = button('', 'Steps to CSV', 'Steps to CSV', () => {
+  const csv = button('', say('view.to_csv'), '', () => {
     saveText('specviz-steps.csv', stepsCsv(store), 'text/csv;charset=utf-8');
   });
-  csv._tip = () => ['Steps to CSV', 'One row for each of ' + plural(store.n, 'step') + ': settings, counts, times; units in the header.'];
-  return add(row, add(pick, el('span', 'sv-muted', 'x axis '), buttons.steps, buttons.tokens), csv);
+  csv._tip = () => [say('view.to_csv'), say('view.csv_about', { steps: say('view.in_steps', { n: store.n }) })];
+  return add(row, add(pick, el('span', 'sv-muted', say('view.axis') + ' '), buttons.steps, buttons.tokens), csv);
 }

@@ -3,10 +3,11 @@
 // Example: makeSides(scroll, 'tokens') shows "tokens 1–4 of 12" after set({ starts, ends, before: 60, after: 90 }).
 
 import { add, button, el, setText, some } from './dom.js';
+import { say } from './say.js';
 
 export function makeSides(scroll, noun) {
   const bar = el('div', 'sv-sides'), words = el('span', 'sv-muted');
-  const back = button('sv-icon', '‹', noun + ' before', () => go(-1)), forth = button('sv-icon', '›', noun + ' after', () => go(1));
+  const back = button('sv-icon', '‹', say('view.before', { what: noun }), () => go(-1)), forth = button('sv-icon', '›', say('view.after', { what: noun }), () => go(1));
   bar.hidden = true;
   add(bar, back, words, forth);
   // columns in pixels of the content; `before` and `after`: what sticks to the edges and lies over it
@@ -24,8 +25,8 @@ export function makeSides(scroll, noun) {
     scroll.classList.toggle('sv-more-right', right);
     back.disabled = !left;
     forth.disabled = !right;
-    const shown = !found.length ? '' : found.length === 1 ? ' ' + (found[0] + 1) : ' ' + (found[0] + 1) + '–' + (found.at(-1) + 1);
-    setText(words, noun + shown + ' of ' + at.starts.length);
+    const shown = !found.length ? '' : found.length === 1 ? String(found[0] + 1) : found[0] + 1 + '–' + (found.at(-1) + 1);
+    setText(words, say(shown ? 'view.in_sight' : 'view.in_sight_none', { what: noun, shown, n: at.starts.length }));
   }
 
   // A screenful on, but never past a column.

@@ -3,47 +3,54 @@
 // Off unless asked for. Any key or click ends it. With reduced motion nothing moves by itself: its parts are buttons.
 
 import { chipsOf } from './chips.js';
-import { add, button, calm, el, hear, plural, prob, quoted, setText, some } from './dom.js';
+import { add, button, calm, el, hear, prob, quoted, setText, some } from './dom.js';
+import { say } from './say.js';
 import { depths, isTree, walkOrder } from './shape.js';
 import { stepPause } from './transport.js';
 import { FATE, SHOWN } from './wire.js';
-import { WHY, drawnFrom, look, qOf, verdictWords } from './words.js';
+import { drawnFrom, look, qOf, verdictWords, whyOf } from './words.js';
 
-const PHASES = ['Draft', 'Target pass', 'Verdicts', 'Result'];
+const PHASES = [0, 1, 2, 3];
 // Milliseconds of all drafts, the pass, all verdicts, the result; one token of a short draft takes at most ONE.
 const TOLD = [1400, 1000, 1400, 1000], ONE = 600;
 // The stages of a step: {phase, words, ms, at: token whose place is looked at, near: token to have in sight}, and from
 // which stage on each thing is known.
 export function taleOf(step) {
   const tok = step.tok, tree = isTree(tok), depth = depths(tok), tested = walkOrder(tok), stages = [], drawn = [], judged = [];
-  const say = (phase, words, ms, at, near = at) => stages.push({ phase, words, ms, at, near }) - 1;
+  const stage = (phase, words, ms, at, near = at) => stages.push({ phase, words, ms, at, near }) - 1;
   const each = (total, count) => Math.min(ONE, total / count);
   if (tree) {
     const places = Math.max(...depth);
     for (let d = 1; d <= places; d++) {
       const here = tok.map((_, j) => j).filter((j) => depth[j] === d);
-      const at = say(0, 'Place ' + d + ': the draft proposes ' + plural(here.length, 'token'), each(TOLD[0], places));
+      const at = stage(0, say('view.tale_tree', { n: d, tokens: say('view.tokens', { n: here.length }) }), each(TOLD[0], places));
       for (const j of here) drawn[j] = at;
     }
-  } else tok.forEach((t, j) => { drawn[j] = say(0, 'The draft proposes ' + quoted(t[SHOWN]) + (some(qOf(t, step)) ? ', q = ' + prob(qOf(t, step)) : ''), each(TOLD[0], tok.length), undefined, j); });
-  const scored = say(1, 'The target scores ' + plural(tok.length + 1, 'position') + ' in one pass', TOLD[1], undefined, tested[0]);
+  } else tok.forEach((t, j) => { drawn[j] = stage(0, proposes(t, step), each(TOLD[0], tok.length), undefined, j); });
+  const scored = stage(1, say('view.tale_scores', { positions: say('view.positions', { n: tok.length + 1 }) }), TOLD[1], undefined, tested[0]);
   tested.forEach((j, i) => {
     const t = tok[j];
     const left = i === tested.length - 1 ? tok.filter((x) => x[FATE] === 'u').length : 0;
-    judged[j] = say(2, look(t[FATE]).mark + ' ' + quoted(t[SHOWN]) + (verdictWords(t, step) && ': ' + verdictWords(t, step)) +
-      (left ? '; ' + left + ' more never tested' : ''), each(TOLD[2], tested.length), j);
+    judged[j] = stage(2, look(t[FATE]).mark + ' ' + quoted(t[SHOWN]) + (verdictWords(t, step) && ': ' + verdictWords(t, step)) +
+      (left ? say('view.tale_left', { n: left }) : ''), each(TOLD[2], tested.length), j);
   });
   const rest = stages.length - (tested.length ? 1 : 0);
-  const extra = say(3, step.ex ? result(step) : step.stop && WHY[step.stop] ? 'The step ends: ' + WHY[step.stop] : 'The step ends', TOLD[3], step.ex ? -1 : undefined);
+  const why = whyOf(step.stop);
+  const extra = stage(3, step.ex ? result(step) : why ? say('view.tale_ends_why', { why }) : say('view.tale_ends'), TOLD[3], step.ex ? -1 : undefined);
   tok.forEach((t, j) => { if (t[FATE] === 'u') judged[j] = Math.min(rest, extra); });
   return { step, stages, drawn, judged, scored, extra };
 }
 
+function proposes(token, step) {
+  const q = qOf(token, step);
+  return say(some(q) ? 'view.tale_token_q' : 'view.tale_token', { token: quoted(token[SHOWN]), q: some(q) ? prob(q) : '' });
+}
+
 function result(step) {
-  const shown = quoted(step.ex[SHOWN]);
-  if (!step.tok.length) return 'The target writes ' + shown + ' alone';
-  return step.ex[FATE] === 's' ? '↻ Correction ' + shown + ', ' + drawnFrom(step)
-    : '+ Bonus ' + shown + ': ' + (isTree(step.tok) ? 'the walk came to the end of a branch' : 'the whole draft was kept');
+  const token = quoted(step.ex[SHOWN]);
+  if (!step.tok.length) return say('view.tale_alone', { token });
+  if (step.ex[FATE] === 's') return say('view.tale_correction', { token, how: drawnFrom(step) });
+  return say(isTree(step.tok) ? 'view.tale_bonus_tree' : 'view.tale_bonus', { token });
 }
 
 // What is known at stage `at`, as ribbon, card and tree ask for it.
@@ -71,14 +78,14 @@ function tellGroup(group, tale, view) {
 export function makeSlow(host, store, parts, live, onKnown) {
   const bar = el('div', 'sv-tale'), words = el('span', 'sv-tale-words'), stops = el('span', 'sv-tale-stops');
   bar.setAttribute('role', 'group');
-  bar.setAttribute('aria-label', 'This step, told slowly');
+  bar.setAttribute('aria-label', say('view.tale'));
   bar.hidden = true;
-  const buttons = PHASES.map((name, phase) => button('sv-stage', name, name, () => halt(phase)));
-  const skipper = button('', 'Skip', 'Skip to the end', () => stop());
+  const buttons = PHASES.map((phase) => button('sv-stage', say('view.phase_' + phase), '', () => halt(phase)));
+  const skipper = button('', say('view.skip'), say('view.skip_to_end'), () => stop());
   add(host, add(bar, add(stops, ...buttons, skipper), words));
-  const offer = button('sv-offer', 'Tell slowly', 'Tell slowly: this step', () => begin());
+  const offer = button('sv-offer', say('view.tell_slowly'), say('view.tell_slowly_name'), () => begin());
   offer.hidden = true;
-  offer._tip = () => ['Tell this step slowly', 'Draft, one target pass, verdicts, result, from the finished record. “Slow steps” does it for each step.'];
+  offer._tip = () => [say('view.tell_title'), say('view.tell_about')];
   host.append(offer);
   let tale = null, at = 0, timer = 0, on = false, looked = false, asked = null;
 

@@ -2,10 +2,11 @@
 // polite voice for screen readers. Says things; changes nothing but two switches on the root.
 
 import { CONFIG } from './config.js';
-import { add, asIs, button, el, plural, setText, some } from './dom.js';
+import { add, asIs, button, el, setText, some } from './dom.js';
 import { BUSY } from './live.js';
+import { say } from './say.js';
 import { lossy } from './store.js';
-import { LOSSY, STATES, WHY, pairParts, pairTip, sentences } from './words.js';
+import { pairParts, pairTip, sentences, stateWord, whyOf } from './words.js';
 
 // Milliseconds after which a wait between two steps is told.
 const WAIT_SHOWN = 1500;
@@ -32,21 +33,21 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
   const track = el('div', 'sv-progress'), fill = el('div', 'sv-progress-fill'), voice = el('div', 'sv-sr');
   voice.setAttribute('aria-live', 'polite');
   voice.setAttribute('aria-atomic', 'true');
-  const back = button('sv-back', 'Go back', 'Go back', () => trigger('back', {}));
+  const back = button('sv-back', say('view.go_back'), '', () => trigger('back', {}));
   back.hidden = true;
   track.setAttribute('role', 'progressbar');
-  track.setAttribute('aria-label', 'Progress');
+  track.setAttribute('aria-label', say('view.progress'));
   track.hidden = true;
   // a rule that changes the output is told beside the state, whatever the state is
-  const badge = el('span', 'sv-badge sv-lossy', '⚠ ' + LOSSY);
+  const badge = el('span', 'sv-badge sv-lossy', '⚠ ' + say('view.lossy'));
   badge.tabIndex = 0;
   badge.setAttribute('role', 'note');
   badge.hidden = true;
   badge._tip = () => {
     const f = store.figures(), rules = [...new Set(store.steps.slice(0, store.known).filter(lossy).map((s) => s.ru))];
-    return ['Not lossless', rules.join(' and ') + ' decided in ' + f.lossy + ' of ' + plural(f.steps, 'step') +
-      ': what is written there is no longer distributed as the target alone would write it.',
-    'At temperature 0 the target is certain, and these rules decide as the exact ones do.'];
+    return [say('view.not_lossless'),
+      say('view.lossy_steps', { rules: rules.join(say('view.and')), part: f.lossy, steps: say('view.in_steps', { n: f.steps }) }),
+      say('view.lossy_cold')];
   };
   add(host, add(line, pill, badge, words, back, pair), add(track, fill), voice);
   const shownPair = () => (store.head?.pair && Object.keys(store.head.pair).length ? store.head.pair : models?.pair);
@@ -60,7 +61,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
   // What stands beside figures of a recording says so, whatever it is about.
   function facts() {
     const f = noted();
-    return store.recording && !['recording', 'replay'].includes(f.state) && !f.whose ? { ...f, say: sentences(f.say, 'On screen is ' + live.facts().named) } : f;
+    return store.recording && !['recording', 'replay'].includes(f.state) && !f.whose ? { ...f, say: sentences(f.say, say('view.on_screen', { what: live.facts().named })) } : f;
   }
 
   function noted() {
@@ -69,7 +70,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
     if (note) return { ...f, say: note };
     const hinted = hint && ['playing', 'waiting', 'paused', 'finished'].includes(f.state);
     // of a finished run why it ended is enough beside it
-    return hinted ? { ...f, say: sentences((f.state === 'finished' && WHY[f.why]) || f.say, hint) } : f;
+    return hinted ? { ...f, say: sentences((f.state === 'finished' && whyOf(f.why)) || f.say, hint) } : f;
   }
 
   function settledOf(f) {
@@ -80,22 +81,22 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
 
   function plain() {
     const f = live.facts(), loading = models && models.state === 'loading';
-    if (transport().replaying && store.recording) return { state: 'replay', say: 'playing ' + f.named };
-    if (transport().replaying && !transport().lags) return { state: 'replay', say: 'showing what is recorded, then computing on' };
-    if (transport().lags) return { ...f, state: f.state === 'finished' ? 'replay' : f.state, say: sentences(f.say, 'each step is explained here; the run does not wait for it') };
-    const ended = f.state === 'finished' ? WHY[f.why] || '' : '';
+    if (transport().replaying && store.recording) return { state: 'replay', say: say('view.playing', { what: f.named }) };
+    if (transport().replaying && !transport().lags) return { state: 'replay', say: say('view.showing') };
+    if (transport().lags) return { ...f, state: f.state === 'finished' ? 'replay' : f.state, say: sentences(f.say, say('view.explained_here')) };
+    const ended = f.state === 'finished' ? whyOf(f.why) : '';
     if (reach.say) return { ...(reach.gone ? { state: 'offline' } : f), say: sentences(ended, reach.say) };
     // why it stopped comes first, whatever else there is to say
     if (f.state === 'finished') return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
     if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'unloaded', say: models.say || '' };
     if (loading) {
-      const note = f.state === 'recording' ? ' — meanwhile, ' + f.named : f.state === 'empty' && f.say ? ' — ' + f.say : '';
-      return { state: 'loading', say: (models.say || 'getting the models ready') + note, progress: models.progress, whose: !!note };
+      const note = f.state === 'recording' ? ' ' + say('view.meanwhile', { what: f.named }) : f.state === 'empty' && f.say ? ' — ' + f.say : '';
+      return { state: 'loading', say: (models.say || say('view.getting_ready')) + note, progress: models.progress, whose: !!note };
     }
     // no network and nothing fetched before: what runs instead is said before anybody presses Play
     const instead = (models?.state === 'ready' && models.pair?.instead) || '';
-    if (f.state === 'empty') return { state: 'empty', say: sentences(f.say || 'Press Play, or Step for one step at a time.', instead) };
+    if (f.state === 'empty') return { state: 'empty', say: sentences(f.say || say('view.press_play'), instead) };
     return f.state === 'recording' && instead ? { ...f, say: sentences(f.say, instead) } : f;
   }
 
@@ -106,9 +107,9 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
     const again = heard !== live.facts().told;
     spokenState = now.state;
     heard = live.facts().told;
-    const count = store.known ? 'Step ' + store.known + ': ' + plural(f.tokens, 'token') + ' so far' +
-      (f.tested ? ', ' + f.accepted + ' of ' + f.tested + (f.trees ? ' tested places' : ' tested drafts') + ' accepted' : '') : '';
-    const text = sentences(STATES[now.state] || now.state, now.say, count, f.lossy ? 'the rule ' + LOSSY : '');
+    const count = store.known ? say('view.spoken', { step: store.known, tokens: say('view.tokens', { n: f.tokens }) }) +
+      (f.tested ? say(f.trees ? 'view.spoken_positions' : 'view.spoken_tested', { part: f.accepted, whole: f.tested }) : '') : '';
+    const text = sentences(stateWord(now.state), now.say, count, f.lossy ? say('view.the_rule_lossy') : '');
     // the same words once more are news to a reader only after there were none
     clearTimeout(againTimer);
     if (again && voice.textContent === text) {
@@ -126,7 +127,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
       const f = facts();
       badge.hidden = !store.figures().lossy;
       if (pill.dataset.state !== f.state) pill.dataset.state = f.state;
-      setText(pill, STATES[f.state] || f.state);
+      setText(pill, stateWord(f.state));
       setText(words, f.say || '');
       // a long sentence has the line for itself
       line.classList.toggle('sv-long', (f.say || '').length > 110);
@@ -134,7 +135,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
       const held = document.activeElement === back;
       back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
-      if (!back.hidden) setText(back, 'Go back to ' + f.back);
+      if (!back.hidden) setText(back, say('view.go_back_to', { name: f.back }));
       else if (held) document.getElementById('sv-play')?.focus(); // what is hidden would leave the focus nowhere
       track.hidden = f.state !== 'loading' && f.state !== 'measuring';
       if (!track.hidden) {
@@ -158,7 +159,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
 // `parts` of the view: the switches act on some of them.
 export function makeLegend(host, root, parts, onResize) {
   const row = el('div', 'sv-tools'), list = el('ul', 'sv-legend');
-  list.setAttribute('aria-label', 'What became of a token');
+  list.setAttribute('aria-label', say('view.legend'));
   for (const [letter, l] of Object.entries(CONFIG.palette.fates)) {
     const item = el('li'), chip = asIs(el('span', 'sv-chip sv-' + letter, l.word));
     chip.tabIndex = 0;
@@ -181,11 +182,10 @@ export function makeLegend(host, root, parts, onResize) {
     change(start);
     return node;
   };
-  const discarded = toggle('Discarded drafts', 'discarded', true, (on) => root.classList.toggle('sv-clean', !on));
-  const slow = toggle('Slow steps', 'slow', false, (on) => parts.slow?.turn(on), false);
-  slow._tip = () => ['Slow steps', 'A step that is looked at, or made by Step, is told in order: draft, one target pass, verdicts, result. ' +
-    'The run itself is never slowed, and any key or click ends the telling.'];
-  const large = toggle('Large type', 'large', false, (on) => root.classList.toggle('sv-presenter', on));
+  const discarded = toggle(say('view.discarded'), 'discarded', true, (on) => root.classList.toggle('sv-clean', !on));
+  const slow = toggle(say('view.slow_steps'), 'slow', false, (on) => parts.slow?.turn(on), false);
+  slow._tip = () => [say('view.slow_steps'), say('view.slow_steps_tip')];
+  const large = toggle(say('view.large_type'), 'large', false, (on) => root.classList.toggle('sv-presenter', on));
   add(host, add(row, list, add(el('div', 'sv-switches'), discarded, slow, large)));
   return row;
 }

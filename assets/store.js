@@ -3,6 +3,7 @@
 // Example: store.sum(12).tokens is the number of tokens after twelve steps.
 
 import { CONFIG } from './config.js';
+import { say } from './say.js';
 import { countStep, isTree } from './shape.js';
 
 const NOTHING = {
@@ -77,7 +78,7 @@ export function changeLabel(a, b) {
   // what a person set, not what a policy made of it: that moves at nearly every step
   const set = (s) => s.ks ?? s.k;
   if (set(a) !== set(b)) parts.push('K ' + set(a) + '→' + set(b));
-  if ((a.dl || 'fixed') !== (b.dl || 'fixed')) parts.push(b.dl || 'fixed K');
+  if ((a.dl || 'fixed') !== (b.dl || 'fixed')) parts.push(b.dl || say('view.fixed_k'));
   if (a.st !== b.st) parts.push(b.st);
   if (a.ru !== b.ru) parts.push(b.ru);
   if (a.T !== b.T) parts.push('T ' + b.T);

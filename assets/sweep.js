@@ -4,6 +4,7 @@
 import { add, button, el, saveText } from './dom.js';
 import { drawFigure, redrawn } from './figure.js';
 import { loadPlotly, plotlyFailed } from './plotting.js';
+import { say } from './say.js';
 
 export function mount({ element, props, watch }) {
   const room = element.querySelector('.sv-sweep');
@@ -14,7 +15,7 @@ export function mount({ element, props, watch }) {
 
   const FILES = [['CSV', 'csv', 'text/csv'], ['JSON lines', 'jsonl', 'application/jsonl']];
   for (const [name, kind, type] of FILES) {
-    files.append(button('', 'Save as ' + name, '', () => saveText('specviz-sweep.' + kind, told[kind], type + ';charset=utf-8')));
+    files.append(button('', say('view.save_kind', { kind: name }), '', () => saveText('specviz-sweep.' + kind, told[kind], type + ';charset=utf-8')));
   }
 
   const faded = (colour) => colour + '33';

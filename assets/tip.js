@@ -4,6 +4,7 @@
 // shows it, until the next tap or until what it belongs to is moved away by hand.
 
 import { asIs, el, hear } from './dom.js';
+import { say } from './say.js';
 
 export function makeTip(root) {
   const box = el('div', 'sv-tip');
@@ -22,7 +23,7 @@ export function makeTip(root) {
     box.replaceChildren(...lines.map((line, i) => {
       const node = el('div', i === 0 ? 'sv-tip-head' : '', line);
       // a token by name, and its text
-      if (target.closest('[translate=no]') && (i === 0 || line.startsWith('text "'))) asIs(node);
+      if (target.closest('[translate=no]') && (i === 0 || line.startsWith(say('view.tip_text', { text: '"' })))) asIs(node);
       node.dir = 'auto';
       return node;
     }));

@@ -6,6 +6,7 @@
 import { passOn } from './bare.js';
 import { CONFIG } from './config.js';
 import { add, button, el, hear, setText } from './dom.js';
+import { say } from './say.js';
 
 // Between two steps of a replay at full speed, and the least between the explanation of one step and the next.
 const REPLAY_MS = 125, BREATH_MS = 400;
@@ -26,9 +27,9 @@ export function makeTransport(host, root, store, live, parts, onMove) {
   range.type = 'range';
   range.min = '0';
   range.step = '1';
-  range.setAttribute('aria-label', 'Step on screen');
-  const back = button('sv-icon', '◀', 'One step back', () => move(store.shown - 1));
-  const forth = button('sv-icon', '▶', 'One step forward', () => move(store.shown + 1));
+  range.setAttribute('aria-label', say('view.step_on_screen'));
+  const back = button('sv-icon', '◀', say('view.one_back'), () => move(store.shown - 1));
+  const forth = button('sv-icon', '▶', say('view.one_forward'), () => move(store.shown + 1));
   const way = button('sv-return', '', '', () => live.goBack());
   way.id = 'sv-return';
   add(host, add(bar, back, range, forth, label, way));
@@ -122,7 +123,7 @@ export function makeTransport(host, root, store, live, parts, onMove) {
     return true;
   }
 
-  const endWords = () => (store.recording ? 'End of the recording. Play starts it again.' : 'End of the run. Play starts a new one.');
+  const endWords = () => say(store.recording ? 'view.end_recording' : 'view.end_run');
   const sayEnd = () => live.tell(endWords());
 
   const isOver = () => store.recording || live.state() === 'finished';
@@ -144,7 +145,7 @@ export function makeTransport(host, root, store, live, parts, onMove) {
     'sv-pause': () => { if (replay) pauseReplay(); },
     'sv-step': () => { if (!over()) move(store.shown + 1); },
     'sv-reset': () => live.putAway(),
-    'sv-alone': () => live.tell('Only a live run can be measured: press Run live first.'),
+    'sv-alone': () => live.tell(say('view.only_live')),
   };
 
   function onClick(event) {
@@ -237,7 +238,7 @@ export function makeTransport(host, root, store, live, parts, onMove) {
       const n = store.n;
       if (range.max !== String(n)) range.max = String(n);
       if (range.value !== String(store.shown)) range.value = String(store.shown);
-      const words = n ? (store.shown ? 'step ' + store.shown + ' of ' + n : 'before step 1 of ' + n) : 'no steps yet';
+      const words = say(!n ? 'view.no_steps' : store.shown ? 'view.step_of' : 'view.before_first', { n: store.shown, all: n });
       setText(label, words);
       range.setAttribute('aria-valuetext', words);
       range.disabled = !n;

@@ -2,7 +2,8 @@
 // probability; colour, mark and line are the fate; the branch that was kept is thick. Choosing a node shows its place.
 // One tab stop: arrows go along the branches. Where nodes stand comes from shape.js.
 
-import { add, el, plural, prob, setText, some, svg } from './dom.js';
+import { add, el, prob, setText, some, svg } from './dom.js';
+import { say } from './say.js';
 import { childrenOf, depths, isTree, parentOf, pathEnd, treeRows } from './shape.js';
 import { makeSides } from './sides.js';
 import { DRAFTER, FATE, Q, SHOWN } from './wire.js';
@@ -23,7 +24,7 @@ export function clip(text, room = LABEL) {
 
 export function makeTree(host, onChoose, tipOf) {
   const box = el('div', 'sv-tree'), scroll = el('div', 'sv-tree-scroll'), note = el('div', 'sv-muted');
-  const sides = makeSides(scroll, 'places');
+  const sides = makeSides(scroll, say('view.noun_positions'));
   add(host, add(box, sides.bar, scroll, note));
   box.hidden = true;
   let step = null, nodes = new Map(), edges = new Map(), rows = new Map(), depth = [];
@@ -51,7 +52,7 @@ export function makeTree(host, onChoose, tipOf) {
     for (let c = 1; c < wide.length; c++) left[c + 1] = left[c] + dot + wide[c] * em + 2.4 * size;
     const y = (j) => (row(j) + 0.5) * high + 2, x = (j) => left[column(j)];
     const width = left[wide.length] - 2.4 * size + 6, height = (Math.max(...rows.values()) + 1) * high + 4;
-    const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': 'Drafted tree', translate: 'no' });
+    const picture = svg('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'tree', 'aria-label': say('view.tree'), translate: 'no' });
     const lines = svg('g', { 'aria-hidden': 'true' });
     lines.append(svg('circle', { cx: 6, cy: high / 2 + 2, r: 4, class: 'sv-root-dot' }));
     picture.append(lines);
@@ -73,8 +74,7 @@ export function makeTree(host, onChoose, tipOf) {
     const columns = wide.map((w, c) => [left[c], left[c] + dot + w * em]).filter((c) => c);
     const starts = columns.map((c) => c[0]), ends = columns.map((c) => c[1]);
     sides.set(width > scroll.clientWidth + 6 ? { starts, ends, before: 0, after: 0 } : null);
-    setText(note, plural(step.tok.length, 'token') + ' at ' + plural(Math.max(...depth), 'place') +
-      '. Size of a dot: the draft model’s own probability.');
+    setText(note, say('view.tree_note', { tokens: say('view.tokens', { n: step.tok.length }), positions: say('view.positions', { n: Math.max(...depth) }) }));
     const last = nodes.get(step.ex ? -1 : pathEnd(step.tok));
     if (last) scroll.scrollTop = Math.max(0, y(step.ex ? -1 : pathEnd(step.tok)) - 5 * high);
   }
@@ -85,7 +85,7 @@ export function makeTree(host, onChoose, tipOf) {
     const wide = (letters(label) + MARK) * em, under = high / 2 - 3;
     const node = svg('g', {
       class: 'sv-node sv-n-' + letter, role: 'treeitem', tabindex: '-1', 'aria-level': column(j), 'aria-selected': 'false',
-      'aria-label': t[SHOWN] + ', ' + fateWord(letter, step.k) + ', place ' + column(j) + (some(own) ? ', draft ' + prob(own) : ''),
+      'aria-label': say('view.node', { token: t[SHOWN], fate: fateWord(letter, step.k), n: column(j) }) + (some(own) ? say('view.node_draft', { q: prob(own) }) : ''),
     });
     const text = svg('text', { x: dot + em * 0.5, y: 0, dy: '0.34em', class: 'sv-node-text' });
     // a direction of its own, or right-to-left text would move the mark

@@ -7,6 +7,7 @@ import { makeCharts } from './charts.js';
 import { add, el } from './dom.js';
 import { makeDrawing } from './drawing.js';
 import { fixWidgets, whenMounted } from './gradio_fixes/all.js';
+import { fixClosingStream } from './gradio_fixes/closing_stream.js';
 import { fixLostConnection } from './gradio_fixes/lost_connection.js';
 import { makeUnheard } from './gradio_fixes/unheard.js';
 import { makeHeadline } from './headline.js';
@@ -18,6 +19,7 @@ import { makePrint } from './print.js';
 import { makePulse, makeReach } from './pulse.js';
 import { makeRibbon } from './ribbon.js';
 import { makeRuns } from './runs.js';
+import { say } from './say.js';
 import { makeSlow } from './slow.js';
 import { makeLegend, makeStatus } from './status.js';
 import { makeStore } from './store.js';
@@ -43,6 +45,7 @@ export function mount({ element, props, watch, server, trigger }) {
 
   const pulse = makePulse(root, live, store, view, reach);
   fixLostConnection(pulse.lost, pulse.answered);
+  const stream = fixClosingStream(() => trigger('listen', {}));
   whenMounted(() => {
     fixWidgets(element, live);
     keepFromTranslation();
@@ -50,7 +53,10 @@ export function mount({ element, props, watch, server, trigger }) {
     placeNotes(element);
   });
   view.fresh();
-  watch('value', () => live.receive(props.value));
+  watch('value', () => {
+    stream.heard();
+    live.receive(props.value);
+  });
   if (props.value) live.receive(props.value);
   live.open(new URLSearchParams(location.search).get('trace') || '');
   pulse.poll();
@@ -60,7 +66,7 @@ export function mount({ element, props, watch, server, trigger }) {
 function makeParts(element, root, { store, live, view, relay, reach, parts, trigger, width }) {
   const top = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('div', 'sv-lower');
   let askTimer = 0;
-  hero.setAttribute('aria-label', 'Ribbon of tokens');
+  hero.setAttribute('aria-label', say('view.ribbon_section'));
   add(root, top, hero, lower);
   parts.tip = makeTip(root);
   parts.status = makeStatus(top, { root, store, live, reach, trigger, transport: () => parts.transport });

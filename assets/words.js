@@ -2,47 +2,30 @@
 // Example: verdictWords of a rejected token → "coin 0.72 ≥ 0.39".
 
 import { CONFIG } from './config.js';
-import { apart, ms, plural, prob, quoted, some } from './dom.js';
+import { apart, ms, prob, quoted, some } from './dom.js';
+import { has, say } from './say.js';
 import { countStep, depths, isTree, parentOf, pathEnd, walkOrder } from './shape.js';
 import { lossy } from './store.js';
 import { ACCEPT, COIN, DRAFTER, FATE, ID, P, Q, SHOWN, VERIFIER } from './wire.js';
 
-export const WHY = {
-  eos: 'the target wrote its end token',
-  length: 'the token limit was reached',
-  'stop string': 'a stop string appeared',
-  context: 'the context window is full',
+const WHY = { eos: 'why_eos', length: 'why_length', 'stop string': 'why_stop_string', context: 'why_context' };
+const SHORT_DRAFT = {
+  room: 'short_room', 'end token': 'short_end_token', 'no match': 'short_no_match', 'end of match': 'short_end_of_match',
+  'draft context': 'short_draft_context', 'draft failed: its logits are not numbers': 'short_failed',
+  'nothing read': 'short_nothing_read', confidence: 'short_confidence',
 };
+const known = (table) => (code) => (table[code] ? say('view.' + table[code]) : '');
 
-export const SHORT_DRAFT = {
-  room: 'draft cut short: little room left',
-  'end token': 'draft ended with an end token',
-  'no match': 'no match found in the text',
-  'end of match': 'draft ended where the match did',
-  'draft context': 'draft cut short: the draft model reads no longer text',
-  'draft failed: its logits are not numbers': 'draft failed: its logits are not numbers',
-  'nothing read': 'no draft: the target has not read this text yet',
-  confidence: 'draft stopped: the drafter was unsure',
-};
-
-export const STATES = {
-  empty: 'No run yet', loading: 'Loading', measuring: 'Measuring', playing: 'Running', paused: 'Paused', finished: 'Finished',
-  waiting: 'Waiting', error: 'Stopped by an error', refused: 'Not done', unloaded: 'No models', recording: 'Recording', ready: 'Ready', offline: 'Offline',
-  replay: 'Replaying',
-};
-
-export const LOSSY = 'changes the output';
+// Why a run stopped, and why a draft is shorter than its K; nothing for a code that says nothing.
+export const whyOf = known(WHY), shortDraft = known(SHORT_DRAFT);
+export const stateWord = (state) => (has('view.state_' + state) ? say('view.state_' + state) : state);
 
 export const look = (letter) => CONFIG.palette.fates[letter];
 export const fateWord = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.word : look(letter).word);
 const fateSays = (letter, k) => (letter === 'b' && k === 0 ? CONFIG.palette.target.says : look(letter).says);
 
 // What differs in a tree from what the legend says of a chain.
-const TREE_SAYS = {
-  r: 'Drafted, tested by the target and refused; its next sibling was tried, or the step ended here.',
-  u: 'Drafted on a branch the walk did not enter; the target’s opinion was never used.',
-  b: 'One more token from the same target pass, because the walk came to the end of a branch.',
-};
+const treeSays = (letter, k) => ('rub'.includes(letter) ? say('view.tree_' + letter) : fateSays(letter, k));
 
 // A draft that was chosen, not drawn: all the mass on one token.
 export const pointMass = (step) => step.T > 0 && step.tok.length > 0 && step.tok.every((t) => t[Q] === 1);
@@ -58,7 +41,7 @@ export function acceptFormula(token, step) {
   if (some(p) && close(a, p)) return '= p';
   // a later sibling in a tree is held against what its refused siblings left of the target
   const before = step.tok.slice(0, step.tok.indexOf(token));
-  if (before.some((t) => t[FATE] === 'r' && parentOf(t) === parentOf(token))) return q === 1 ? 'rest of p' : 'rest ÷ q';
+  if (before.some((t) => t[FATE] === 'r' && parentOf(t) === parentOf(token))) return say(q === 1 ? 'view.rest_p' : 'view.rest_q');
   return '';
 }
 
@@ -75,18 +58,19 @@ export function verdictWords(token, step) {
   const kept = token[FATE] === 'a';
   if (cold(step)) {
     const choice = choiceAt(step, parentOf(token));
-    return choice ? 'target’s first choice: ' + quoted(choice[SHOWN]) + (kept ? ' → ' : ' ≠ ' + quoted(token[SHOWN]) + ' → ') + fateWord(token[FATE], step.k) : '';
+    return choice ? say(kept ? 'view.first_choice_kept' : 'view.first_choice_not',
+      { choice: quoted(choice[SHOWN]), token: quoted(token[SHOWN]), fate: fateWord(token[FATE], step.k) }) : '';
   }
   if (!some(token[COIN]) || !some(token[ACCEPT])) return '';
   const [coin, chance] = apart(token[COIN], token[ACCEPT]);
-  return 'coin ' + coin + (kept ? ' < ' : ' ≥ ') + chance;
+  return say('view.coin_words', { comparison: coin + (kept ? ' < ' : ' ≥ ') + chance });
 }
 
 // Where the target's own token comes from.
 export function drawnFrom(step) {
-  if (cold(step)) return 'the target’s first choice';
-  if (step.ex[FATE] === 'b') return 'drawn from p';
-  return lossy(step) ? 'drawn by the target' : 'drawn from the residual';
+  if (cold(step)) return say('view.from_choice');
+  if (step.ex[FATE] === 'b') return say('view.from_p');
+  return say(lossy(step) ? 'view.from_target' : 'view.from_residual');
 }
 
 const close = (a, b) => Math.abs(a - b) <= 0.002 * Math.max(a, b) + 1e-6;
@@ -94,59 +78,59 @@ const close = (a, b) => Math.abs(a - b) <= 0.002 * Math.max(a, b) + 1e-6;
 export function tokenTip(token, step, raw) {
   const letter = token[FATE], k = step.k;
   const lines = [fateWord(letter, k) + ' · ' + token[SHOWN] + ' · id ' + token[ID],
-    isTree(step.tok) ? TREE_SAYS[letter] || fateSays(letter, k) : fateSays(letter, k)];
-  const q = qOf(token, step), p = pOf(token, step), unused = letter === 'u' ? ' · computed, not used' : '';
+    isTree(step.tok) ? treeSays(letter, k) : fateSays(letter, k)];
+  const q = qOf(token, step), p = pOf(token, step), unused = letter === 'u' ? ' · ' + say('view.unused') : '';
   if (some(q)) {
-    lines.push('draft q = ' + prob(q) + (q === 1 && !cold(step) ? ' (point mass)' : '') +
-      (!cold(step) && some(token[DRAFTER]) && token[DRAFTER] !== q ? ' · drafter’s own ' + prob(token[DRAFTER]) : ''));
+    lines.push(say('view.tip_q', { q: prob(q) }) + (q === 1 && !cold(step) ? ' ' + say('view.point_mass') : '') +
+      (!cold(step) && some(token[DRAFTER]) && token[DRAFTER] !== q ? ' · ' + say('view.tip_own_q', { q: prob(token[DRAFTER]) }) : ''));
   }
   if (some(p)) {
-    lines.push('target p = ' + prob(p) +
-      (!cold(step) && some(token[VERIFIER]) && token[VERIFIER] !== p ? ' · target’s own ' + prob(token[VERIFIER]) : '') + unused);
+    lines.push(say('view.tip_p', { p: prob(p) }) +
+      (!cold(step) && some(token[VERIFIER]) && token[VERIFIER] !== p ? ' · ' + say('view.tip_own_p', { p: prob(token[VERIFIER]) }) : '') + unused);
   }
   if ('ar'.includes(letter)) {
     const how = verdictWords(token, step);
-    if (how) lines.push(how + (cold(step) ? '' : ' chance to be accepted'));
+    if (how) lines.push(cold(step) ? how : say('view.accept_chance', { comparison: how }));
   } else if (token === step.ex && (cold(step) || some(token[COIN]))) {
-    lines.push(drawnFrom(step) + (cold(step) ? '' : ' by the random number ' + prob(token[COIN]) + ', which is compared with nothing'));
+    lines.push(cold(step) ? drawnFrom(step) : say('view.tip_drawn', { how: drawnFrom(step), u: prob(token[COIN]) }));
   }
-  if (raw) lines.push('text ' + JSON.stringify(raw.length > 300 ? raw.slice(0, 300) + '…' : raw));
-  lines.push('step ' + (step.i + 1));
+  if (raw) lines.push(say('view.tip_text', { text: JSON.stringify(raw.length > 300 ? raw.slice(0, 300) + '…' : raw) }));
+  lines.push(say('view.step', { n: step.i + 1 }));
   return lines;
 }
 
 // While a step is explained, before this token's verdict is.
-export const pendingTip = (token) => (token ? ['drafted · ' + token[SHOWN] + ' · id ' + token[ID]] : []);
+export const pendingTip = (token) => (token ? [say('view.pending', { token: token[SHOWN], id: token[ID] })] : []);
 
-// What else a tree held, place by place along the walk.
+// What else a tree held, position by position along the walk.
 export function forkTip(step) {
   const c = countStep(step), tok = step.tok, depth = depths(tok), places = [];
   for (const j of walkOrder(tok)) (places[depth[j] - 1] ||= []).push(look(tok[j][FATE]).mark + ' ' + tok[j][SHOWN]);
-  const lines = [c.drafted - c.accepted + ' of ' + c.drafted + ' drafted tokens not taken: the draft was a tree'];
-  places.slice(0, 8).forEach((words, i) => lines.push('place ' + (i + 1) + ': ' + words.join('  ')));
-  if (places.length > 8) lines.push('… ' + plural(places.length - 8, 'more place'));
+  const lines = [say('view.fork_not_taken', { part: c.drafted - c.accepted, whole: c.drafted })];
+  places.slice(0, 8).forEach((words, i) => lines.push(say('view.fork_position', { n: i + 1, words: words.join('  ') })));
+  if (places.length > 8) lines.push('… ' + say('view.more_positions', { n: places.length - 8 }));
   const untested = c.drafted - c.accepted - c.rejected;
-  if (untested) lines.push(plural(untested, 'token') + ' untested: on branches the walk did not enter');
-  return lines.concat('step ' + (step.i + 1) + '; the step card draws the tree');
+  if (untested) lines.push(say('view.fork_untested', { tokens: say('view.tokens', { n: untested }) }));
+  return lines.concat(say('view.fork_step', { n: step.i + 1 }));
 }
 
 /** @param {import('./wire.js').Step} step */
 export function stepSettings(step) {
-  const parts = step.st === 'none' ? ['no draft']
-    : ['K = ' + step.k + (some(step.ks) ? ' of ' + step.ks : '') + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
+  const parts = step.st === 'none' ? [say('view.no_draft')]
+    : [(some(step.ks) ? say('view.k_of', { k: step.k, most: step.ks }) : 'K = ' + step.k) + (step.dl ? ' (' + step.dl + ')' : ''), step.st];
   if (step.k > 0 && step.st !== 'none') parts.push(step.ru);
-  parts.push('temperature ' + step.T);
+  parts.push(say('view.temperature', { value: step.T }));
   if (step.tk > 0) parts.push('top-k ' + step.tk);
   if (step.tp < 1) parts.push('top-p ' + step.tp);
-  if (step.rp !== 1) parts.push('repetition penalty ' + step.rp);
+  if (step.rp !== 1) parts.push(say('view.repetition_penalty', { value: step.rp }));
   return parts;
 }
 
 /** @param {import('./wire.js').Step} step */
 export function stepTimes(step) {
-  const parts = [step.tok.length ? 'draft ' + ms(step.d) : '', 'verify ' + ms(step.v)].filter(Boolean);
-  if (step.o >= 0.05 * (step.d + step.v)) parts.push('other ' + ms(step.o));
-  if (step.c >= 1) parts.push('+ ' + ms(step.c) + ' reading the text first');
+  const parts = [step.tok.length ? say('view.time_draft', { time: ms(step.d) }) : '', say('view.time_verify', { time: ms(step.v) })].filter(Boolean);
+  if (step.o >= 0.05 * (step.d + step.v)) parts.push(say('view.time_other', { time: ms(step.o) }));
+  if (step.c >= 1) parts.push(say('view.time_catch_up', { time: ms(step.c) }));
   return parts.join(', ');
 }
 
@@ -155,12 +139,12 @@ export function pairParts(pair, seed) {
   if (!pair) return [];
   const name = (x) => (x && typeof x === 'object' ? x.name || x.id || '' : x || '');
   const where = ['dtype', 'device'].flatMap((key) => (typeof pair[key] === 'string' ? [pair[key].replace('torch.', '')] : []));
-  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · '), seed && '· seed ' + seed].filter(Boolean);
+  return [name(pair.target), name(pair.draft) && '← ' + name(pair.draft), where.length && '· ' + where.join(' · '), seed && say('view.seed', { seed })].filter(Boolean);
 }
 
 // What the line of models leaves out: notes, and what strategies draft with that have a draft of their own.
 export function pairTip(pair, seed) {
-  const own = Object.entries(pair?.drafted_with || {}).map(([strategy, what]) => strategy + ' drafts with ' + what);
+  const own = Object.entries(pair?.drafted_with || {}).map(([strategy, what]) => say('view.drafts_with', { strategy, what }));
   return pair ? [pairParts(pair, seed).join(' '), ...(pair.notes || []), ...own].filter(Boolean) : [];
 }
 

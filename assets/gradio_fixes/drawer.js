@@ -4,6 +4,7 @@
 // Canary: tests/ui/test_gradio_fixes.py::test_the_button_of_a_sidebar_has_no_name_and_no_state
 
 import { find, findAll, hear } from '../dom.js';
+import { say } from '../say.js';
 
 const narrow = matchMedia('(max-width: 768px)');
 
@@ -22,7 +23,7 @@ export function fixDrawer(element) {
   if (!handle) return;
   function tell() {
     const open = side.classList.contains('open');
-    handle.setAttribute('aria-label', 'Controls');
+    handle.setAttribute('aria-label', say('view.controls'));
     handle.setAttribute('aria-expanded', String(open));
     for (const node of findAll('#sv-transport, #sv-view, footer')) node.inert = open && narrow.matches;
   }

@@ -8,6 +8,7 @@
 // Left at that, the box goes back to what it was, or to the nearest value that is allowed, and it is said.
 
 import { hear } from '../dom.js';
+import { say } from '../say.js';
 
 // The nearest allowed value of a box with these ends and step, null where `text` is no number.
 // Example: allowed('99', 0, 32, 1) is 32, and allowed('abc', 0, 32, 1) is null.
@@ -37,10 +38,9 @@ export function fixNumberBoxes(element, tell, untell) {
     if (whole(box)) return;
     const typed = box.value, name = blockOf(box)?.querySelector('[data-testid=block-info]')?.textContent.trim();
     put(box, found(box) ?? kept.get(box) ?? box.min);
-    const what = typed === '' ? 'what was typed is no number' : typed + ' is not one of them';
-    const range = ' goes from ' + box.min + (box.max === '' ? ' on' : ' to ' + box.max);
-    said.set(box, (name || 'This') + range + (box.step === '1' ? ' in whole numbers' : '') +
-      '; ' + what + ', so it stands at ' + box.value + '.');
+    const what = typed === '' ? say('view.box_no_number') : say('view.box_none', { typed });
+    const key = 'view.box_' + (box.max === '' ? 'on' : 'range') + (box.step === '1' ? '_whole' : '');
+    said.set(box, say(key, { name: name || say('view.box_this'), low: box.min, high: box.max, what, value: box.value }));
     tell(said.get(box));
   }
 

@@ -42,18 +42,21 @@ class Lookups:
         return [resync, details, status]
 
     def resync(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Steps of run `r` from number `f` on, at most `MOST_STEPS`, and how the run stands.
+        """Steps of run `r` from number `f` on, at most `MOST_STEPS`, and how the run stands; `head`: its prompt and models, too.
 
+        `seq` of the answer is the number of the last message that was sent before it.
         `back`: a page that has just been loaded asks; whoever drove the run for the page before it is about to end.
         """
         visitor, first = self.visitors.by_run(str(asked.get("r"))), asked.get("f")
         if visitor is None or visitor.run is None or not isinstance(first, int) or first < 0:
             return {"gone": True}
-        run = visitor.run
+        run, told = visitor.run, visitor.told  # before all else: what is sent from now on is newer than this answer
         state = "playing" if visitor.driver.is_driven and not asked.get("back") else resting(run)
-        content = state_of(visitor, first, state, most=MOST_STEPS, head=first == 0) | {
+        head = first == 0 or bool(asked.get("head"))
+        content = state_of(visitor, first, state, most=MOST_STEPS, head=head) | {
             "r": visitor.shown.id,
             "n": len(run.steps),
+            "seq": told,
         }
         if run.baseline is not None:
             content["b"] = wire.baseline(run.baseline)

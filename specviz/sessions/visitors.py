@@ -38,6 +38,7 @@ class Visitor:
     """One browser tab. Each part has a module of its own, and only that changes it.
 
     `driver`: the job of driving the run; `jobs`: those of the studies. `unfolded`: studies that are open on the page.
+    `told`: number of the last message.
     """
 
     controls: ControlValues = field(default_factory=ControlValues)
@@ -46,6 +47,7 @@ class Visitor:
     jobs: Jobs = field(default_factory=Jobs)
     swept: SweepResults = field(default_factory=SweepResults)
     unfolded: set[str] = field(default_factory=set)
+    told: int = 0
     seen: float = field(default_factory=time.monotonic)
     _numbers: Iterator[int] = field(default_factory=_numbers)
 
@@ -66,7 +68,8 @@ class Visitor:
 
     def next_seq(self) -> int:
         """Number of the next message, one count for all of this tab; the browser drops what it has seen."""
-        return next(self._numbers)
+        self.told = next(self._numbers)
+        return self.told
 
 
 class Visitors:

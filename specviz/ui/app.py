@@ -64,6 +64,8 @@ FOLLOW_PROMPT_JS = f"(prompt) => [({json.dumps(EXAMPLES)})[prompt] ?? {json.dump
 
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 """An event that answers at once."""
+LATEST: dict[str, Any] = {"trigger_mode": "always_last", **QUICK}
+"""The same of a control: with Gradio's default a value that is set before the answer to the one before is lost."""
 LONG: dict[str, Any] = {
     "concurrency_id": "decode",
     "concurrency_limit": ACTIVE_RUNS,
@@ -147,19 +149,18 @@ def _wire_controls(handlers: Handlers, side: Sidebar, view: gr.HTML) -> None:
     models = [values["target"], values["draft"]]
     side.pair.change(handlers.choose_pair, [side.pair, *panel.widgets], [*models, side.pair, view], **PRESSED)
     for model in models:
-        model.input(handlers.own_pair, models, side.pair, **QUICK)
+        model.input(handlers.own_pair, models, side.pair, **LATEST)
     filled = [values["prompt"], values["chat"], view]
-    side.preset.change(handlers.fill, [side.preset, values["prompt"]], filled, **QUICK)
+    side.preset.change(handlers.fill, [side.preset, values["prompt"]], filled, **LATEST)
     for name in TABLES:
         explained = [values[name], *side.groups.values()]
-        values[name].input(handlers.explainer(name), values[name], explained, **QUICK)
+        values[name].input(handlers.explainer(name), values[name], explained, **LATEST)
     for name, widget in zip(panel.names, panel.widgets, strict=True):
-        # always_last: with the default the last position of a dragged slider can be lost
         # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
         # A text's change, too: what is pasted or dropped into a box is no input to Gradio
         moved = widget.change if isinstance(widget, (gr.Slider, gr.Textbox)) else widget.input
         shown = view if name in MATTERS else None
-        moved(handlers.setter(name), widget, shown, trigger_mode="always_last", **AS_TYPED, **QUICK)
+        moved(handlers.setter(name), widget, shown, **AS_TYPED, **LATEST)
     # typed over, an example is none any more; told in the browser, whoever changed the prompt
     values["prompt"].change(None, values["prompt"], side.preset, js=FOLLOW_PROMPT_JS, **QUICK)
 
@@ -169,3 +170,5 @@ def _wire_view(handlers: Handlers, view: gr.HTML) -> None:
     view.back(handlers.go_back, None, panel.outputs, **QUICK).success(handlers.load, panel.widgets, view, **PRESSED)
     view.use(handlers.take_over, None, panel.outputs, **QUICK)
     view.link(None, panel.widgets, None, js=panel.copy_js(), **QUICK)
+    # nothing to do: that it goes through the queue makes the page listen again (gradio_fixes/closing_stream.js)
+    view.listen(lambda: None, None, None, **(LONG | {"concurrency_id": "listen", "concurrency_limit": None}))

@@ -17,6 +17,7 @@ from typing import Any
 
 import plotly
 
+from specviz.core.words import say
 from specviz.metrics.trust import SLACK
 from specviz.views import palette
 from specviz.views.figures import FIGURES
@@ -29,9 +30,8 @@ SCRIPTS_AT = "/specviz/" + hashlib.sha256(b"".join(name.encode() + SCRIPTS[name]
 files of two versions; hence they may be kept for ever."""
 IN_HEAD = "gradio_fixes/page_language.js"
 """The one script that stands in the document itself: it must run before Gradio's scripts."""
-EVENTS = ("back", "compared", "link", "rested", "use")
+EVENTS = ("back", "compared", "link", "listen", "rested", "use")
 """Events that the live view triggers. Gradio looks for their names, in quotes, in `js_on_load`."""
-FAILED = "The page’s scripts could not load: reload the page."
 PICTURE_TEMPLATE = '<div class="sv-comparison sv-picture"></div>'
 """A finished plotly figure, a view of its own: Gradio's plot would load another plotly and put it in this one's place."""
 RACE_TEMPLATE = '<div class="sv-comparison sv-race"></div>'
@@ -71,7 +71,6 @@ def script(
         "lossy": list(lossy),
         "speeds": dict(speeds),
         "settings": list(settings),
-        **spoken(),
         "events": EVENTS,
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
@@ -94,8 +93,13 @@ def picture_script() -> str:
 
 
 def _loader(entry: str, config: Mapping[str, Any] = MappingProxyType({})) -> str:
-    known = {"palette": palette.plain(), "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js", **config}
-    names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": FAILED}
+    known = {
+        "palette": palette.plain(),
+        "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js",
+        **spoken(),
+        **config,
+    }
+    names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": say("view.scripts_failed")}
     given = [f"const {name} = {_json(value)};" for name, value in names.items()]
     return "\n".join([*given, _LOAD.strip()])
 

@@ -70,7 +70,7 @@ def test_an_unknown_field_is_an_error_and_not_ignored():
 
 def test_half_a_character_gets_the_sentence_that_the_prompt_has():
     with pytest.raises(
-        SettingsError, match=r"^Character 3 of a stop string is half of one; delete it and type it again"
+        SettingsError, match=r"^Character 3 of a stop string is incomplete; delete it and type it again"
     ):
         RunSettings(stop=("END", "ab\ud83d"))
     assert RunSettings(stop="🙂").stop == ("🙂",)

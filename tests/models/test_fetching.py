@@ -226,7 +226,7 @@ def test_folders_are_taken_where_they_are(monkeypatch):
         ("https://x.example/owner/model", "owner/name"),
         ("x" * 500 + "!", "cannot be the name"),
         ("a\0b", "cannot be the name"),
-        ("gpt\ud83d", "^Character 4 of the model's name is half of one"),
+        ("gpt\ud83d", "^Character 4 of the model's name is incomplete"),
     ],
 )
 def test_odd_names_are_told_in_a_sentence(name, word):

@@ -35,9 +35,7 @@ def test_exactly_one_bos_whoever_else_writes_it(chat, prompt):
 
 @pytest.mark.parametrize("chat", [False, True])
 def test_half_a_character_is_refused_in_plain_words(chat):
-    with pytest.raises(
-        SpecvizError, match=r"^Character 4 of the prompt is half of one; delete it and type it again\.$"
-    ):
+    with pytest.raises(SpecvizError, match=r"^Character 4 of the prompt is incomplete; delete it and type it again\.$"):
         codec("pieces_lm").encode("abc\ud83d", chat=chat)
 
 

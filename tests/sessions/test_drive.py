@@ -471,6 +471,8 @@ def test_lookups_find_a_run_by_its_id_only(drivers):
     found = lookups.resync({"r": someone.shown.id, "f": 2})
     assert [s["i"] for s in found["s"]] == list(range(2, len(someone.run.steps))) and found["state"] == "finished"
     assert "head" in lookups.resync({"r": someone.shown.id, "f": 0})
+    assert "head" not in found and "head" in lookups.resync({"r": someone.shown.id, "f": 2, "head": True})
+    assert found["seq"] < someone.next_seq() == lookups.resync({"r": someone.shown.id, "f": 2})["seq"]
     assert lookups.details({"r": someone.shown.id, "i": 0})["places"]
     assert "with" not in lookups.details({"r": someone.shown.id, "i": 0})  # the pair's draft model
     for asked in (

@@ -9,7 +9,8 @@ from specviz.views import wire
 from tests.ui import browser
 from tests.ui.browser import FIRST_SETTINGS
 
-LONG = 4000
+LONG = 8000
+"""New tokens of a run that must still be going on however slowly the browser follows."""
 SCREEN = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 

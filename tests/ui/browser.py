@@ -9,6 +9,7 @@ Example: ``visit.play(); visit.wait_state("Finished"); visit.text()``.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -24,7 +25,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Route, sync_playwright
 from safetensors.torch import load_file, save_file
 
 from specviz.core.settings import RunSettings, SpecvizError
@@ -45,6 +46,15 @@ ARGS = [
 CONTEXT = 8192
 FIRST_SETTINGS = SAMPLED
 """Where the controls of the app under test start: a draft model of its own is rejected often, a 4-bit copy hardly ever."""
+REPORT = """() => ({
+    now: Math.round(performance.now()),
+    pill: document.querySelector('.sv-pill')?.textContent,
+    say: document.querySelector('.sv-say')?.textContent,
+    label: document.querySelector('.sv-scrub-label')?.textContent,
+    focus: document.activeElement?.outerHTML.slice(0, 200),
+    asked: performance.getEntriesByType('resource').filter((r) => !/\\.(js|css)$/.test(r.name)).slice(-20).map((r) =>
+        `${Math.round(r.startTime)}+${Math.round(r.duration)} ms ${r.responseStatus} ${r.name.replace(/^.*?:\\d+/, '')}`),
+})"""
 WAIT_MS = 60_000  # machines that run tests may be busy with much else
 PATIENT_MS = 180_000
 EVIL = (
@@ -211,6 +221,14 @@ class Visit:
     def faults(self) -> list[str]:
         """What must be empty at the end of every visit."""
         return self.errors + self.complaints + [f"asked {url}" for url in self.requests if not is_local(url)]
+
+    def report(self) -> str:
+        """What a failed test left on screen, and what the page asked of the server last: for the log."""
+        try:
+            seen = self.page.evaluate(REPORT)
+        except Error as error:
+            seen = str(error)
+        return f"{self.page.url}\n{json.dumps(seen, indent=1, ensure_ascii=False)}\nfaults: {self.faults}"
 
     # ---- what is on screen
 

@@ -19,6 +19,13 @@ from tests.ui.browser import Visit
 
 TRACES = os.environ.get("SPECVIZ_TRACES")
 FAILED = pytest.StashKey[bool]()
+NO_PLOTLY = """
+const nothing = async () => {};
+window.Plotly = { newPlot: nothing, react: nothing, update: nothing, restyle: nothing, relayout: nothing, purge: nothing,
+                  Plots: { resize: nothing } };
+"""
+"""In place of plotly: reading its 5 MB and drawing with it is a third of what a page costs. Names, legends and texts of
+charts are the page's own. Tests that look at what plotly draws are marked with `plotly`."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -83,16 +90,22 @@ def traced(request, windows):
 
 
 @pytest.fixture
-def open_tab(traced):
+def open_tab(request, traced):
     """Open tabs in any context; at the end all of them must have been faultless."""
     visits = []
 
     def opened(context, query="", url=""):
         traced(context)
-        visits.append(Visit(context.new_page(), (url or browser.address()) + query))
+        page = context.new_page()
+        if not request.node.get_closest_marker("plotly"):
+            page.add_init_script(NO_PLOTLY)
+        visits.append(Visit(page, (url or browser.address()) + query))
         return visits[-1]
 
     yield opened
+    if request.node.stash.get(FAILED, False):
+        for visit in visits:
+            print(visit.report())
     faults = [fault for visit in visits for fault in visit.faults]
     for visit in visits:
         visit.page.close()

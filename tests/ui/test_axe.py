@@ -8,18 +8,21 @@ from axe_playwright_python.sync_playwright import Axe
 from specviz.core.words import say
 from tests.ui.actions import PHONE, SCREEN
 
+pytestmark = pytest.mark.plotly
+
 BOTH = [pytest.param(SCREEN, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.slow)]
 """The studies have the same parts on a phone; one round of axe on them takes seconds."""
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 
 
-def faults(visit, state):
-    """What axe says of the page as it is now, with the place and the reason."""
+def faults(visit, state, *studies):
+    """What axe says of the page as it is now, or of some studies on it, with the element and the reason."""
     # a menu that is still fading in has the contrast of that moment
     visit.until(
         "() => document.getAnimations().every((a) => a.playState !== 'running' || a.effect.getTiming().iterations > 9)"
     )
-    found = Axe().run(visit.page, options=RULES | {"resultTypes": ["violations"]}).response["violations"]
+    context = {"include": [[f"#{study}"] for study in studies]} if studies else None
+    found = Axe().run(visit.page, context, RULES | {"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{state}: {fault['id']} at {node['target']}: {node['failureSummary']}"
         for fault in found
@@ -27,13 +30,13 @@ def faults(visit, state):
     ]
 
 
-def faults_in_both(visit, state):
-    """The same in both themes, without making again what is on the page."""
+def faults_in_both(visit, state, *studies):
+    """The same of studies in both themes, without making again what is on the page."""
     found = []
     for dark in (False, True):
         visit.page.evaluate("(dark) => document.body.classList.toggle('dark', dark)", dark)
         visit.page.wait_for_timeout(300)  # charts take the colours of the theme
-        found += faults(visit, f"{state}, {'dark' if dark else 'light'}")
+        found += faults(visit, f"{state}, {'dark' if dark else 'light'}", *studies)
     return found
 
 
@@ -79,7 +82,7 @@ def test_the_studies_that_explain_a_run(chromium, open_tab, size):
         visit.page.locator(told).first.wait_for()
     visit.until("() => document.querySelector('.sv-picture .sv-plot')?.data?.length >= 4")
     visit.page.evaluate("() => document.querySelectorAll('.sv-study details').forEach((d) => { d.open = true; })")
-    found = faults_in_both(visit, "studies unfolded")
+    found = faults_in_both(visit, "studies unfolded", "sv-why", "sv-numbers")
     context.close()
     assert found == []
 
@@ -108,18 +111,18 @@ def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
     visit.page.get_by_text(say("studies.compare_title")).click()
     visit.page.locator("#sv-compare-go").click()
     visit.page.locator(".sv-race").wait_for()
-    found = faults_in_both(visit, "a race, at its end")
+    found = faults_in_both(visit, "a race, at its end", "sv-compare")
     visit.page.locator(".sv-race input[type=range]").press("Home")
     visit.page.locator(".sv-race input[type=range]").press("ArrowRight")
-    found += faults_in_both(visit, "a race, at its beginning")
+    found += faults_in_both(visit, "a race, at its beginning", "sv-compare")
     visit.page.get_by_text(say("studies.compare_title")).click()
     visit.page.get_by_text(say("sweep.title")).click()
     visit.page.locator("#sv-sweep-go").click()
     visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
-    found += faults_in_both(visit, "a sweep")
+    found += faults_in_both(visit, "a sweep", "sv-sweep")
     visit.page.get_by_text(say("sweep.title")).click()
     visit.page.get_by_text(say("every_k.title"), exact=True).first.click()
     visit.page.locator("#sv-every-k-table table").wait_for()
-    found += faults_in_both(visit, "every K")
+    found += faults_in_both(visit, "every K", "sv-every-k")
     context.close()
     assert found == []

@@ -14,6 +14,8 @@ from specviz.recordings import gallery
 from specviz.views.findings import headlined
 from tests.ui.actions import PHONE
 
+pytestmark = pytest.mark.plotly
+
 
 def unfold(visit, study):
     visit.page.locator(f"#{study} > button").click()

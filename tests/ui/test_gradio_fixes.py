@@ -5,6 +5,7 @@ A test that fails here is good news: its defect is gone, and so may its file be.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 
@@ -14,6 +15,22 @@ from playwright.sync_api import Page
 
 from tests.ui.actions import PHONE, SCREEN
 
+LATE = """
+const { fetch } = window, heard = new TextDecoder(), said = new TextEncoder();
+window.fetch = async (...asked) => {
+    const answer = await fetch(...asked);
+    if (!String(asked[0].url ?? asked[0]).includes('/queue/data')) return answer;
+    const late = new TransformStream({ async transform(chunk, out) {
+        const [before, end] = heard.decode(chunk).split(/(?=data: \\{"msg":"close_stream")/);
+        if (before) out.enqueue(said.encode(before));
+        if (!end) return;
+        await new Promise((done) => setTimeout(done, 1000));
+        out.enqueue(said.encode(end));
+    } });
+    return new Response(answer.body.pipeThrough(late), { status: answer.status, headers: answer.headers });
+};
+"""
+"""A network on which the message that ends a stream comes a second after the others."""
 ENTRIES = [f"entry {i}" for i in range(30)]
 
 
@@ -27,10 +44,13 @@ def plain_app() -> gr.Blocks:
         with gr.Accordion("more", open=False, elem_id="more"):
             gr.Textbox(label="inside")
         button = gr.Button("say", elem_id="say")
+        count, counted = gr.Button("count", elem_id="count"), gr.Number(elem_id="counted")
         heard, chosen = gr.Textbox(elem_id="heard"), gr.Textbox(elem_id="chosen")
         slider.input(str, slider, heard, queue=False)
         menu.input(str, menu, chosen, queue=False)
         button.click(lambda: "said", None, heard)
+        numbers = itertools.count(1)
+        count.click(lambda: next(numbers), None, counted, trigger_mode="multiple")
     return demo
 
 
@@ -210,3 +230,34 @@ def test_a_page_whose_server_comes_back_is_loaded_anew_and_a_press_before_says_n
     assert any(url.endswith("/app_id") for url in asked)  # what the fix listens for
     context.close()
     server.end()
+
+
+def test_a_press_while_the_stream_of_the_one_before_closes_is_not_heard(chromium):
+    server, context = Server(), chromium.new_context(viewport=SCREEN)
+    context.add_init_script(LATE)
+    page = shown(context, server)
+    count, counted = page.locator("#count"), page.locator("#counted input")
+
+    def until(number: int) -> None:
+        page.wait_for_function("(n) => document.querySelector('#counted input').value === n", arg=str(number))
+
+    count.click()
+    until(1)
+    count.click()
+    page.wait_for_timeout(2000)
+    assert counted.input_value() == "1"
+    count.click()  # brings both answers
+    until(3)
+    context.close()
+    server.end()
+
+
+def test_on_the_page_such_a_press_is_heard(desk, open_tab):
+    with desk.browser.new_context(viewport=SCREEN) as context:
+        context.add_init_script(LATE)
+        visit = open_tab(context)
+        visit.steps_one_by_one(2)
+        visit.page.wait_for_timeout(1500)
+        asked = len(visit.requests)
+        visit.page.wait_for_timeout(1500)
+        assert not [url for url in visit.requests[asked:] if "/queue/" in url]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 
 import gradio as gr
@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from specviz.core.runtime import DTYPES
-from specviz.core.words import language, languages, speaking
+from specviz.core.words import catalogue, language, languages, speaking
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import MODELS, PAIRS
 from specviz.ui import app
@@ -62,8 +62,16 @@ def test_all_languages_have_the_same_components_events_and_links_to_each_other(p
         for part in ("components", "dependencies"):
             assert [item["id"] for item in other[part]] == [item["id"] for item in english[part]]
         assert other["layout"] == english["layout"] and other["title"] != english["title"]
-        texts = [str(item["props"].get("value")) for item in other["components"]]
-        assert any('lang="en"' in text for text in texts) and not any(f'lang="{code}"' in text for text in texts)
+        values = [str(item["props"].get("value")) for item in other["components"]]
+        assert any('lang="en"' in text for text in values) and not any(f'lang="{code}"' in text for text in values)
+
+
+def test_the_script_of_the_view_knows_the_speeds_as_the_menu_shows_them(page):
+    with speaking("de"):
+        props = {item["props"].get("elem_id"): item["props"] for item in page.config["components"]}
+    shown = [label for label, _ in props["sv-speed"]["choices"]]
+    assert shown[0] == "1 Schritt in 2 s"
+    assert all(f'"{label}":' in props["sv-view"]["js_on_load"] for label in shown[:-1])  # full speed waits for nothing
 
 
 def texts(component: dict) -> dict[str, str]:
@@ -126,6 +134,28 @@ def test_server_functions_speak_the_language_of_the_page_that_calls_them(headers
     assert client.post("/gradio_api/component_server", json=body, headers=headers).json() == code
 
 
+SEEN = """() => {
+    const texts = [...document.querySelectorAll('input, textarea')].map((node) => node.value);
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const seen = (node) => node.checkVisibility() && !node.closest('#sv-view');
+    while (walk.nextNode()) if (seen(walk.currentNode.parentElement)) texts.push(walk.currentNode.data);
+    return texts.map((text) => text.trim()).filter(Boolean);
+}"""
+
+
+def english_only() -> set[str]:
+    """Whole texts of the English catalogue that are not German."""
+    forms = [
+        {form for entries in catalogue(code).values() for entry in entries.values() for form in sentences(entry)}
+        for code in ("en", "de")
+    ]
+    return {text for text in forms[0] - forms[1] if "{" not in text}
+
+
+def sentences(entry: str | Mapping[str, str]) -> list[str]:
+    return [entry] if isinstance(entry, str) else list(entry.values())
+
+
 def test_the_page_in_another_language_keeps_its_other_parameters_and_its_run(chromium, open_tab):
     # the browser speaks a third language, which Gradio would follow
     context = chromium.new_context(locale="fr-FR")
@@ -143,4 +173,14 @@ def test_the_page_in_another_language_keeps_its_other_parameters_and_its_run(chr
     page.locator(".sv-runs-open").click()
     page.locator(".sv-run-link").click()
     visit.until("() => document.querySelector('.sv-say').textContent.includes('lang=de')")
+    # everything unfolded, and a step played anew: what is read is German
+    for number in range(page.locator(".label-wrap").count()):
+        page.locator(".label-wrap").nth(number).click()
+    page.locator("#sv-k label").filter(has_text="K").first.wait_for()
+    page.locator("#sv-step").click()
+    visit.until("() => document.querySelector('#sv-why-verdict').textContent.includes('K')")
+    seen = set(page.evaluate(SEEN))
+    assert {"Entwurfsstrategie", "Temperatur", "▶ Start", "Warum diese Geschwindigkeit?"} <= seen
+    # the link to the other page, and what llama.cpp itself calls one of its figures
+    assert seen & english_only() <= {"English", "mean acceptance length"}
     context.close()

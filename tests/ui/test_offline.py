@@ -12,6 +12,8 @@ from specviz.sessions.services import DEFAULT_KEY
 from specviz.ui import controls, panel
 from tests.ui import browser
 
+pytestmark = pytest.mark.plotly
+
 INSTEAD = "The wanted pair is not to be had: another one runs instead."
 
 

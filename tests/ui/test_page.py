@@ -151,6 +151,7 @@ def test_a_stop_string_ends_the_run_and_the_page_says_so(visit):
 # ---------------------------------------------------------------------------------------------- controls in mid-run
 
 
+@pytest.mark.plotly
 @pytest.mark.parametrize("how", ["drag", "keyboard"])
 def test_k_changed_in_mid_run_counts_from_a_next_step_on(visit, how):
     lengthen(visit)
@@ -175,6 +176,7 @@ def test_k_changed_in_mid_run_counts_from_a_next_step_on(visit, how):
     visit.until("() => document.querySelector('.sv-card').textContent.includes('K = 4 ·')")
 
 
+@pytest.mark.plotly
 def test_the_strategy_is_switched_in_mid_run(visit):
     lengthen(visit)
     visit.run_live()

@@ -10,6 +10,8 @@ from specviz.recordings import gallery
 from specviz.views.figures import FIGURES
 from tests.ui.actions import SCREEN
 
+pytestmark = pytest.mark.plotly
+
 PAPER = {"upright": {"width": 720, "height": 1000}, "across": {"width": 1040, "height": 700}}
 # What stands on the page and where, as a printer would have it: texts cut or over each other, controls, empty charts.
 LAID_OUT = """() => {

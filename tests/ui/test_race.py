@@ -13,6 +13,8 @@ from specviz.views.page_files import css
 from tests.ui import browser
 from tests.ui.actions import PHONE, SCREEN, lengthen
 
+pytestmark = pytest.mark.plotly
+
 RANGE = ".sv-race input[type=range]"
 
 

@@ -15,6 +15,8 @@ from specviz.ui.studies import StudyContext
 from tests.conftest import tiny_pair
 from tests.sessions.handlers import VALUES, load
 
+pytestmark = pytest.mark.plotly
+
 
 @pytest.fixture
 def context():

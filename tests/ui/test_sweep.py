@@ -7,6 +7,10 @@ import io
 import json
 import re
 
+import pytest
+
+pytestmark = pytest.mark.plotly
+
 
 def unfolded(visit, tokens=32):
     visit.slide("temperature", 0)

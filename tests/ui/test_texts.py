@@ -12,6 +12,8 @@ from specviz.views.markup import tag
 from tests.evil import evil_trace
 from tests.ui import browser
 
+pytestmark = pytest.mark.plotly
+
 STUDIES = ("sv-compare", "sv-why", "sv-numbers", "sv-lossless", "sv-sweep", "sv-every-k")
 # what is in no faultless page: elements, handlers, formulas and links that a text brought along
 MADE = """() => [window.__ran ?? '', ...[...document.querySelectorAll(

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from specviz.core.assets import ASSETS
-from specviz.views import page, palette
+from specviz.core.words import catalogue
+from specviz.views import page, page_files, palette
 
 
 def run(files: Sequence[str], expression: str, given: Any = None) -> Any:
@@ -21,12 +22,13 @@ def run(files: Sequence[str], expression: str, given: Any = None) -> Any:
 
 
 def _program(at: str, files: Sequence[str], expression: str, given: Any) -> str:
-    """An async function's body: modules come from the address `at`, CONFIG gets the palette."""
+    """An async function's body: modules come from the address `at`, CONFIG gets the palette and the English words."""
     body = json.dumps(f"return ({expression});")
+    words = {section: catalogue()[section] for section in page_files.SPOKEN}
     return f"""
         const modules = await Promise.all({json.dumps(["config.js", *files])}.map((name) => import({json.dumps(at)} + name)));
         const names = Object.assign({{ GIVEN: {json.dumps(given)} }}, ...modules);
-        names.configure({json.dumps({"palette": palette.plain()})});
+        names.configure({json.dumps({"palette": palette.plain(), "words": words})});
         return JSON.stringify(new Function(...Object.keys(names), {body})(...Object.values(names)));
     """
 
