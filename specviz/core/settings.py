@@ -23,7 +23,19 @@ MAX_STOP_CHARS = 200
 
 
 class SpecvizError(Exception):
-    """An error meant to be read by the person at the screen: one sentence that says what to do next."""
+    """An error meant to be read by the person at the screen: one sentence that says what to do next.
+
+    Example: ``SpecvizError(sentence("sessions.play_first"))`` reads in the language that is spoken where it is shown, also
+    if another thread raised it. A plain text is shown as it is.
+    """
+
+    def __str__(self) -> str:
+        return str(spoken(self.args[0])) if len(self.args) == 1 else super().__str__()
+
+    @property
+    def sentence(self) -> str:
+        """The text for later: a `Sentence` of the catalogue where one was given."""
+        return self.args[0] if len(self.args) == 1 and isinstance(self.args[0], str) else str(self)
 
 
 class SettingsError(SpecvizError, ValueError):

@@ -23,6 +23,7 @@ Entry = str | Mapping[str, str]
 """A sentence, or its forms: "one" for n = 1, "other" for every other n."""
 
 
+@cache
 def languages() -> list[str]:
     """Codes of all catalogues, the default first."""
     return sorted((path.stem for path in FOLDER.glob("*.json")), key=lambda code: (code != DEFAULT, code))
@@ -57,8 +58,9 @@ def speaking(code: str) -> Iterator[None]:
 
 
 class Sentence(str):
-    """What a declaration says of itself: English to programs, and in the language of the page to its readers (`spoken`).
+    """A text for readers of several languages: English to programs, in the language of the page to a reader (`spoken`).
 
+    Declarations are sentences, and so is what a thread reports to several visitors.
     Example: ``Strategy(help=sentence("help.greedy"), …)``; the page shows ``spoken(STRATEGIES["greedy"].help)``.
     """
 
@@ -67,7 +69,7 @@ class Sentence(str):
 
 
 def sentence(key: str, /, **fields: object) -> Sentence:
-    """An entry of the catalogue for a declaration, which is made once for all languages."""
+    """An entry of the catalogue for what is written once and read in any language."""
     with speaking(DEFAULT):
         made = Sentence(say(key, **fields))
     made.key, made.fields = key, fields
@@ -82,10 +84,13 @@ def spoken(text: str) -> str:
 def say(key: str, /, **fields: object) -> str:
     """The entry named "section.name" with its fields filled in; `n` chooses the plural form.
 
-    Raises KeyError for an unknown key or a missing field: both are mistakes in the code.
+    A field may itself be a `sentence`; it is spoken in the same language. Raises KeyError for an unknown key or a missing
+    field: both are mistakes in the code.
     """
     section, name = key.split(".", 1)
     entry = catalogue(_LANGUAGE.get())[section][name]
     if not isinstance(entry, str):
         entry = entry["one" if fields["n"] == 1 else "other"]
-    return entry.format_map(fields)
+    return entry.format_map(
+        {name: spoken(value) if isinstance(value, Sentence) else value for name, value in fields.items()}
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from specviz.core.records import BaselineRecord, Difference, StepRecord
 from specviz.core.sampling import penalise
 from specviz.core.settings import NO_DRAFT, RunSettings
+from specviz.core.words import say
 from specviz.decoding.engine import finish, start
 from specviz.decoding.state import Run
 from specviz.verification import lossy
@@ -68,16 +69,22 @@ def verdict(record: BaselineRecord, steps: Sequence[StepRecord] = ()) -> str:
     """
     if record.identical is None:
         if rules := lossy(steps):
-            return f"Outputs are not compared: the rule {' and '.join(map(repr, rules))} changes the output."
-        return "Outputs are compared at temperature 0 only: two fair draws need not agree."
+            return say("sessions.verdict_lossy", rules=", ".join(rules))
+        return say("sessions.verdict_sampled")
     if record.identical:
-        return f"The target alone writes the same {record.compared} token{'s' * (record.compared != 1)}."
+        count = record.compared or 0
+        return say("sessions.verdict_same", tokens=say("amounts.tokens", n=count, count=f"{count:,}"))
     apart = record.difference
     assert apart is not None
-    near = f"below {record.tie_bound:g}: a near-tie" if apart.margin < record.tie_bound else "no near-tie: a fault"
-    return (
-        f"Token {apart.place + 1} differs: {apart.run_text!r} here, {apart.alone_text!r} alone; the target's logits are "
-        f"{apart.run_logit:.3f} and {apart.alone_logit:.3f}, margin {apart.margin:.3f}, {near}."
+    return say(
+        "sessions.verdict_near" if apart.margin < record.tie_bound else "sessions.verdict_fault",
+        number=apart.place + 1,
+        ours=repr(apart.run_text),
+        theirs=repr(apart.alone_text),
+        our_logit=f"{apart.run_logit:.3f}",
+        their_logit=f"{apart.alone_logit:.3f}",
+        margin=f"{apart.margin:.3f}",
+        bound=f"{record.tie_bound:g}",
     )
 
 

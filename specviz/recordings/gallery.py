@@ -17,13 +17,14 @@ from typing import Any
 from specviz.core.assets import ASSETS
 from specviz.core.prompts import FIRST, PRESETS
 from specviz.core.settings import RunSettings
+from specviz.core.words import Sentence, sentence
 from specviz.experiments.compared import Compared
 from specviz.metrics.summary import summary
 from specviz.traces.trace import Trace, TraceError
 
 TRACES = ASSETS / "traces"
 COMPARED = ASSETS / "comparisons"
-SLOW = "When it does not pay"
+SLOW = sentence("recordings.slow")
 """Stands before the title of a recording that is slower than the target alone."""
 
 FIRST_SETTINGS = RunSettings(strategy="4-bit copy", k=4, temperature=0.7, seed=1, max_new_tokens=96, chat=True)
@@ -61,77 +62,70 @@ class Recording:
         return found
 
 
+def _words(name: str) -> tuple[Sentence, Sentence]:
+    """Title and line of a recording, in every language."""
+    return sentence(f"recordings.{name}_title"), sentence(f"recordings.{name}_line")
+
+
 RECORDINGS: dict[str, Recording] = {
     "explanation": Recording(
-        "Explanation",
-        "Sampling at temperature 0.7: a random number accepts or rejects each drafted token.",
+        *_words("explanation"),
         PRESETS[FIRST].prompt,
         SAMPLED,
     ),
     "4-bit": Recording(
-        "4-bit copy",
-        "A copy of the target in 4 bits drafts, K = 6: nearly every draft is accepted whole.",
+        *_words("4-bit"),
         PRESETS["Code"].prompt,
         replace(GREEDY, strategy="4-bit copy", k=6),
     ),
     "cost-aware": Recording(
-        "Cost-aware drafting",
-        "The n-gram table drafts up to K = 8 tokens, and only as many as should pay.",
+        *_words("cost-aware"),
         PRESETS["Code"].prompt,
         replace(GREEDY, strategy="n-gram table", k=8, draft_length="cost-aware"),
     ),
     "story": Recording(
-        "Story",
-        "Greedy drafts at temperature 0: free text is hard to predict.",
+        *_words("story"),
         PRESETS["Story"].prompt,
         GREEDY,
     ),
     "code": Recording(
-        "Code",
-        "Greedy drafts, K = 6: the draft model predicts fixed phrases well.",
+        *_words("code"),
         PRESETS["Code"].prompt,
         replace(GREEDY, k=6),
     ),
     "copy": Recording(
-        "A text that repeats itself",
-        "Prompt lookup, K = 8: drafts are copied from the text, without a draft model.",
+        *_words("copy"),
         3 * REFRAIN + "The owl sits",
         replace(GREEDY, strategy="prompt lookup", k=8, chat=False),
         start=1,
     ),
     "arithmetic": Recording(
-        "Arithmetic",
-        "Greedy drafts at temperature 0: sums are hard for a small draft model.",
+        *_words("arithmetic"),
         PRESETS["Arithmetic"].prompt,
         GREEDY,
     ),
     "list": Recording(
-        "List",
-        "Greedy drafts at temperature 0: a fixed layout with words that vary.",
+        *_words("list"),
         PRESETS["List"].prompt,
         GREEDY,
     ),
     "beams": Recording(
-        "Beams",
-        "Beam search, width 3: the draft is a tree; the target verifies it in one pass.",
+        *_words("beams"),
         PRESETS[FIRST].prompt,
         replace(GREEDY, strategy="beam search", options={"width": 3}, max_new_tokens=64),
     ),
     "sampled-tree": Recording(
-        "Sampled tree",
-        "Two draws at each position, temperature 0.7: a second chance after a rejection.",
+        *_words("sampled-tree"),
         PRESETS["Story"].prompt,
         replace(SAMPLED, strategy="sampled tree", options={"siblings": 2}, max_new_tokens=64),
     ),
     "temperature-1": Recording(
-        "Story at temperature 1",
-        "Sampling at temperature 1: more rejections, and so more corrections.",
+        *_words("temperature-1"),
         PRESETS["Story"].prompt,
         replace(SAMPLED, temperature=1.0),
     ),
     "k-midway": Recording(
-        "K changed during the run",
-        "K goes from 2 to 8 at step 10 and to 4 at step 20.",
+        *_words("k-midway"),
         PRESETS["Summary"].prompt,
         replace(GREEDY, k=2),
         {9: {"k": 8}, 19: {"k": 4}},
@@ -153,8 +147,7 @@ class RecordedComparison:
 
 COMPARISONS: dict[str, RecordedComparison] = {
     "race": RecordedComparison(
-        "A race of three drafts",
-        "Sampling, prompt lookup and the 4-bit copy against the target alone, at temperature 0.",
+        *_words("race"),
         PRESETS["Arithmetic"].prompt,
         replace(GREEDY, strategy="sampling", max_new_tokens=64),
         ("sampling", "prompt lookup", "4-bit copy"),
@@ -166,26 +159,22 @@ def read(name: str, folder: Path = TRACES) -> Trace:
     """The recording of that name. Raises TraceError where there is none or its file cannot be read."""
     if name not in RECORDINGS:
         known = ", ".join(RECORDINGS)
-        raise TraceError(f"There is no recording named {str(name)[:60]!r}; choose one of: {known}.")
+        raise TraceError(sentence("recordings.unknown", name=repr(str(name)[:60]), known=known))
     try:
         return Trace.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
     except OSError as error:
-        raise TraceError(
-            f"The recording {name} is missing from assets/traces; make it with python -m specviz record."
-        ) from error
+        raise TraceError(sentence("recordings.missing", name=name)) from error
 
 
 def read_comparison(name: str, folder: Path = COMPARED) -> Compared:
     """The recorded comparison of that name. Raises TraceError where there is none or its file cannot be read."""
     if name not in COMPARISONS:
         known = ", ".join(COMPARISONS)
-        raise TraceError(f"There is no recorded comparison named {str(name)[:60]!r}; choose one of: {known}.")
+        raise TraceError(sentence("recordings.unknown_comparison", name=repr(str(name)[:60]), known=known))
     try:
         return Compared.from_json((folder / f"{name}.json").read_text(encoding="utf-8"))
     except OSError as error:
-        raise TraceError(
-            f"The comparison {name} is missing from assets/comparisons; make it with python -m specviz record."
-        ) from error
+        raise TraceError(sentence("recordings.missing_comparison", name=name)) from error
 
 
 def opening(controls: RunSettings) -> str:
@@ -193,7 +182,7 @@ def opening(controls: RunSettings) -> str:
     shown = RECORDINGS[FIRST_RECORDING].first.strategy
     if shown == controls.strategy:
         return ""
-    return f"This recording drafts with {shown!r}; the controls start with {controls.strategy!r}."
+    return sentence("recordings.opening", shown=shown, controls=controls.strategy)
 
 
 def present(folder: Path = TRACES) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from specviz.core.words import say
 from specviz.decoding import baseline, engine
 from specviz.drafting import make_ready
 from specviz.experiments.compare import Comparison, lanes_of
@@ -43,7 +44,7 @@ def check(pair: Pair, names: Iterable[str]) -> str:
     busy = psutil.cpu_percent(interval=1)
     if busy <= BUSY:
         return ""
-    return f"⚠ Other programs use {busy:.0f} % of the processors: speed-ups are unsure. Record on a quiet machine."
+    return say("recordings.busy", busy=f"{busy:.0f}")
 
 
 def make(pair: Pair, name: str, folder: Path = TRACES) -> Trace:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specviz.core.plural import counted
 from specviz.core.settings import NO_DRAFT, SettingsError, SpecvizError
+from specviz.core.words import language, say, sentence, speaking, spoken
 from specviz.decoding import baseline
 from specviz.drafting import STRATEGIES
 from specviz.experiments.compare import Comparison, lanes_of
@@ -24,6 +24,7 @@ from specviz.sessions.job import Claim
 from specviz.sessions.model_cache import ModelCache, until_loaded
 from specviz.sessions.visitors import Visitor
 from specviz.views import comparison, wire
+from specviz.views.amounts import amount
 from specviz.views.elements import rule_named
 from specviz.views.race import race
 
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 FRAME_S = 1.0
 """The table is drawn anew this often: it is a whole piece of page, and drawing eats the cores that decode."""
 USUAL = ("greedy", "sampling", "beam search", "prompt lookup")
-DISTURBED = " ⚠ {} of others came between: compare again when nobody else is here."
-SURE = " In brackets: denominators, and 95 % intervals by bootstrap over the steps; another prompt may differ by more."
-RECORDED = "A recorded comparison, “{}”. No model runs for it; press Compare for one with your own settings."
 CHOICES = [name for name in STRATEGIES if name != NO_DRAFT]
 
 
@@ -70,19 +68,21 @@ class Comparing:
     def _compare(self, claim: Claim, visitor: Visitor, strategies: Sequence[str]) -> Iterator[Seen]:
         settings, prompt = visitor.controls.settings(), visitor.controls.prompt
         if not strategies:
-            raise SettingsError("Choose at least one strategy to compare with the target alone.")
+            raise SettingsError(sentence("sessions.compare_none"))
         pair = yield from until_loaded(
-            self.model_cache.again(visitor.controls.models), lambda: claim.is_current, lambda coming: Seen(coming.say)
+            self.model_cache.again(visitor.controls.models),
+            lambda: claim.is_current,
+            lambda coming: Seen(spoken(coming.say)),
         )
         if pair is None:
-            return (yield Seen("Stopped."))
+            return (yield Seen(say("sessions.stopped")))
         fits, refused = sorted_by_fit(pair, strategies)
         if not fits:
-            raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
+            raise SpecvizError(sentence("sessions.none_fits", target=pair.target.name, left_out=refused))
         lanes = lanes_of(settings, fits)
         for name in fits:
             if not STRATEGIES[name].ready(pair):
-                yield Seen(f"Getting {name!r} ready …")
+                yield Seen(say("sessions.preparing", name=name))
         both = Comparison(pair, prompt, lanes)
         told, how, before, own = 0.0, _words(settings), self.queue.taken, 0
         while claim.is_current:
@@ -91,28 +91,35 @@ class Comparing:
                 break
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
-                yield Seen(f"Comparing: {both.share:.0%} … {refused}", draw(both.compared(), how, going=True))
+                words = say("sessions.comparing", share=f"{both.share:.0%}")
+                yield Seen(f"{words} {refused}", draw(both.compared(), how, going=True))
         if others := self.queue.taken - before - own:
-            how += DISTURBED.format(counted(others, "step"))
+            how += " " + say("sessions.compare_disturbed", steps=amount("steps", others))
         self.queue.submit(both.hold_against_alone).result()
         done = both.compared()
-        say = f"{'Compared.' if done.ended else 'Stopped; the table holds what was done.'} {refused}"
-        yield Seen(say, draw(done, how), wire.pack(run_of(done)))
+        words = say("sessions.compared" if done.ended else "sessions.compare_stopped")
+        yield Seen(f"{words} {refused}", draw(done, how), wire.pack(run_of(done)))
+
+
+def recorded(name: str) -> Seen:
+    """A recorded comparison of the gallery, drawn as a live one is. Raises TraceError where it cannot be read."""
+    return _recorded(name, language())
 
 
 @cache
-def recorded(name: str) -> Seen:
-    """A recorded comparison of the gallery, drawn as a live one is. Raises TraceError where it cannot be read."""
+def _recorded(name: str, code: str) -> Seen:
     done, plan = gallery.read_comparison(name), gallery.COMPARISONS[name]
     where = done.traces[ALONE].pair
-    how = f"Prompt: “{plan.prompt}” Target {where.get('target')} in {where.get('dtype')}. {_words(plan.settings)}"
-    return Seen(RECORDED.format(plan.title), draw(done, how), wire.pack(run_of(done)))
+    with speaking(code):
+        words = {"target": where.get("target"), "dtype": where.get("dtype"), "settings": _words(plan.settings)}
+        how = say("recordings.comparison_how", prompt=plan.prompt, **words)
+        return Seen(say("recordings.comparison", title=plan.title), draw(done, how), wire.pack(run_of(done)))
 
 
 def draw(done: Compared, how: str, going: bool = False) -> str:
     """The lanes so far as a piece of page; `going`: more of them is to come."""
     found = table({name: [trace] for name, trace in done.traces.items()}, ALONE, sure=done.ended)
-    how += SURE if done.ended else ""
+    how += " " + say("sessions.compare_sure") if done.ended else ""
     return comparison.html(found, done.traces, ALONE, how, ended=done.ended, going=going)
 
 
@@ -125,13 +132,18 @@ def run_of(done: Compared) -> dict[str, Any]:
 def sorted_by_fit(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
     """Those that fit the pair, and a sentence about those that do not."""
     reasons = {name: STRATEGIES[name].fits(pair) for name in strategies if name in STRATEGIES}
-    refused = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items() if reason)
-    return [name for name, reason in reasons.items() if reason is None], f"Left out: {refused}." if refused else ""
+    refused = [say("sessions.left_out_reason", name=name, reason=reason) for name, reason in reasons.items() if reason]
+    left_out = say("sessions.left_out", reasons=", ".join(refused)) if refused else ""
+    return [name for name, reason in reasons.items() if reason is None], left_out
 
 
 def _words(settings: RunSettings) -> str:
-    return (
-        f"K = {settings.k}, draft length {settings.draft_length}, temperature {settings.temperature:g}, "
-        f"up to {counted(settings.max_new_tokens, 'token')}, "
-        f"rule {rule_named(settings.rule)}, seed {settings.seed}: the same coins for all, and the lanes take turns."
+    return say(
+        "sessions.compare_settings",
+        k=settings.k,
+        length=settings.draft_length,
+        temperature=f"{settings.temperature:g}",
+        tokens=amount("tokens", settings.max_new_tokens),
+        rule=rule_named(settings.rule),
+        seed=settings.seed,
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from specviz.core.settings import MAX_K, SpecvizError
-from specviz.core.words import say
+from specviz.core.words import say, sentence, spoken
 from specviz.decoding import calibration
 from specviz.drafting import STRATEGIES, make_ready
 from specviz.metrics.pace import Pace, pace, with_costs
@@ -59,24 +59,24 @@ class CostMeasurement:
         if settings is None:
             unknown = next((s.strategy for s in reversed(trace.steps) if s.tokens), None)
             nothing = f"{say('speed.no_strategy')} {say('findings.draft_first')}"
-            raise SpecvizError(nothing if unknown is None else _UNKNOWN.format(unknown))
+            raise SpecvizError(nothing if unknown is None else sentence("sessions.cost_unknown", name=unknown))
         pair = visitor.run.pair if visitor.run is not None and _same(trace.pair, visitor.run.pair) else None
         if pair is None:
             pair = yield from until_loaded(
-                self.model_cache.again(visitor.controls.models), lambda: claim.is_current, lambda coming: coming.say
+                self.model_cache.again(visitor.controls.models),
+                lambda: claim.is_current,
+                lambda coming: spoken(coming.say),
             )
         if pair is None:
             return False
         if not _same(trace.pair, pair):
             names = " ← ".join(str(trace.pair.get(name)) for name in ("target", "draft") if trace.pair.get(name))
             kind = " in ".join(str(trace.pair.get(name)) for name in ("device", "dtype"))
-            raise SpecvizError(
-                f"This run is of {names or 'an unknown pair'} ({kind}); choose that pair and number format under "
-                "Models to measure its costs here."
-            )
+            known = names or sentence("sessions.cost_unknown_pair")
+            raise SpecvizError(sentence("sessions.cost_other_pair", names=known, kind=kind))
         if reason := STRATEGIES[settings.strategy].fits(pair):
-            raise SpecvizError(f"The strategy {settings.strategy!r} cannot be measured: {reason}.")
-        yield "Measuring what drafting and verifying cost …"
+            raise SpecvizError(sentence("sessions.cost_not_measurable", name=settings.strategy, reason=reason))
+        yield say("sessions.cost_measuring")
         make_ready(pair, settings.strategy)
         slices = calibration.in_slices(pair, settings)
         while claim.is_current:
@@ -84,11 +84,8 @@ class CostMeasurement:
             if not isinstance(done, float):
                 self._here[_name(trace.pair, settings)] = done
                 return True
-            yield f"Measuring what drafting and verifying cost: {done:.0%} …"
+            yield say("sessions.cost_measuring_share", share=f"{done:.0%}")
         return False
-
-
-_UNKNOWN = "This program has no strategy {!r}, so its costs cannot be measured. Open a run of a strategy in the menu."
 
 
 def _settings(trace: Trace, strategy: str = "") -> RunSettings | None:

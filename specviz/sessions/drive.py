@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from specviz.core.plural import counted
 from specviz.core.settings import SpecvizError
-from specviz.core.words import sentence
+from specviz.core.words import say, sentence
 from specviz.decoding import baseline, engine
 from specviz.models.describe import describe
 from specviz.sessions.decode_queue import DecodeQueue
@@ -27,6 +26,7 @@ from specviz.sessions.run_job import POLL_S
 from specviz.sessions.visitors import Visitor
 from specviz.sessions.waiting import Told, Waiting
 from specviz.views import wire
+from specviz.views.amounts import amount
 
 if TYPE_CHECKING:
     from specviz.core.records import StepRecord
@@ -40,9 +40,6 @@ SPEEDS: dict[str, float] = {
     sentence("controls.speed_4"): 4,
     sentence("controls.speed_full"): float("inf"),
 }
-THESE = "The run has these models already and goes on with them."
-ALONE_ALREADY = "The target alone is being measured already; Pause ends it."
-TAKEN = "Another window goes on with this run; Play begins a new one here."
 log = logging.getLogger("specviz")
 
 
@@ -67,21 +64,21 @@ class Drivers:
     def measure(self, visitor: Visitor) -> Iterator[str]:
         """The target alone on the run's prompt and settings, compared with the run so far."""
         if visitor.driver.is_doing("measure"):
-            return iter([wire.pack(message(visitor, {"m": "note", "say": ALONE_ALREADY, "passes": True}))])
+            return _noted(visitor, "sessions.alone_already")
         return self._hold(visitor, visitor.driver.claim("measure"), lambda claim: self._alone(visitor, claim))
 
     def load(self, visitor: Visitor) -> Iterator[str]:
         """Load the pair that the visitor chose, with progress; the run so far is kept, and goes on where it has this pair."""
         pair, run = self.model_cache.loaded(visitor.controls.models), visitor.run
         if run and run.pair is pair and visitor.driver.is_driven and not visitor.driver.is_fetching:
-            return iter([wire.pack(message(visitor, {"m": "note", "say": THESE, "passes": True}))])
+            return _noted(visitor, "sessions.these")
         return self._hold(visitor, visitor.driver.claim("load"), lambda claim: self._load(visitor, claim))
 
     def _load(self, visitor: Visitor, claim: Claim) -> Iterator[str]:
         pair = yield from self.waiting.pair(visitor, claim)
         if pair is not None:
             state = resting(visitor.run) if visitor.run else "ready"
-            yield frame(visitor, state=state, say="The models are ready.", pair=describe(pair))
+            yield frame(visitor, state=state, say=say("sessions.models_ready"), pair=describe(pair))
 
     def _hold(self, visitor: Visitor, claim: Claim, work: Callable[[Claim], Iterator[str]]) -> Iterator[str]:
         """Be the only driver of this visitor's run; say in one sentence what went wrong, keep the run so far."""
@@ -96,7 +93,7 @@ class Drivers:
         try:
             yield from work(claim)
             if visitor.driver.was_handed_over(claim):
-                yield wire.pack(message(visitor, {"m": "taken", "say": TAKEN}))
+                yield wire.pack(message(visitor, {"m": "taken", "say": say("sessions.taken")}))
         except NotLoaded as error:
             state = "error" if error.crashed else "refused"
             yield frame(visitor, state=state, say=str(error), back=self._way_back(visitor))
@@ -104,9 +101,8 @@ class Drivers:
             yield frame(visitor, state="refused", say=str(error))
         except Exception as error:  # shown to the visitor in a sentence and to the host in full
             log.exception("driving a run failed")
-            fault = "a fault of this program, which its console names"
-            what = "too little memory" if isinstance(error, MemoryError) else fault
-            yield frame(visitor, state="error", say=f"The step failed for {what}; the run so far is kept.")
+            what = "sessions.step_memory" if isinstance(error, MemoryError) else "sessions.step_fault"
+            yield frame(visitor, state="error", say=say(what))
 
     def _steps(self, visitor: Visitor, claim: Claim, limit: float) -> Iterator[str]:
         pair = yield from self.waiting.pair(visitor, claim)
@@ -120,15 +116,15 @@ class Drivers:
                 return
             # on screen before its prompt is read, which may take long: what was there is not this run's
             visitor.adopt(begun)
-            state, say, progress = "loading" if choice.wait else "playing", choice.say, choice.progress
+            state, words, progress = "loading" if choice.wait else "playing", choice.say, choice.progress
             if len(begun.prompt_ids) > engine.CHUNK:
-                state, say, progress = "loading", f"Reading the prompt: {read_so_far(begun)} …", 0.0
-            yield frame(visitor, 0, state=state, head=True, say=say, progress=progress)
+                state, words, progress = "loading", say("sessions.reading", **read_so_far(begun)), 0.0
+            yield frame(visitor, 0, state=state, head=True, say=words, progress=progress)
         run = visitor.run
         assert run is not None
-        if not (yield from self.waiting.read(visitor, claim, run, "loading", "Reading the prompt:")):
+        if not (yield from self.waiting.read(visitor, claim, run, "loading", "sessions.reading")):
             if visitor.run is run:
-                yield frame(visitor, state="paused", say=f"{read_so_far(run)} of the prompt are read; Play goes on.")
+                yield frame(visitor, state="paused", say=say("sessions.reading_paused", **read_so_far(run)))
             return
         sent, made, last_frame, last_step, told = len(run.steps), 0, 0.0, 0.0, ""
         others = self.waiting.others(visitor)
@@ -168,13 +164,11 @@ class Drivers:
     def _alone(self, visitor: Visitor, claim: Claim) -> Iterator[str]:
         run = visitor.run
         if run is None or not run.output_ids:
-            raise SpecvizError(
-                "Press Play or Step first: the target alone is measured on the run's own prompt and length."
-            )
+            raise SpecvizError(sentence("sessions.play_first"))
         settings = visitor.controls.settings()
         both = yield from self.waiting.turn(visitor, claim, lambda: baseline.alone(run, settings, engine.begin))
         if both is None or not (
-            yield from self.waiting.read(visitor, claim, both[0], "measuring", "The target alone reads:")
+            yield from self.waiting.read(visitor, claim, both[0], "measuring", "sessions.alone_reading")
         ):
             if visitor.run is run:
                 yield frame(visitor, state=resting(run), text=run.text)
@@ -185,8 +179,8 @@ class Drivers:
             yield from self.waiting.turn(visitor, claim, lambda: engine.step(single, settings))
             if time.monotonic() - told > 0.25:
                 told, done = time.monotonic(), len(single.output_ids)
-                say = f"Measuring the target alone: {done} of {counted(wanted, 'token')} …"
-                yield frame(visitor, state="measuring", say=say, progress=done / wanted)
+                words = say("sessions.alone_measuring", part=f"{done:,}", tokens=amount("tokens", wanted))
+                yield frame(visitor, state="measuring", say=words, progress=done / wanted)
         if visitor.run is not run:
             return
         if single.output_ids:
@@ -202,6 +196,10 @@ class Drivers:
         """Name of the pair that was loaded last, None if it is no longer here."""
         pair = self.model_cache.loaded(visitor.driver.loaded)
         return " ← ".join(model.name for model in (pair.target, pair.draft) if model) if pair else None
+
+
+def _noted(visitor: Visitor, words: str) -> Iterator[str]:
+    return iter([wire.pack(message(visitor, {"m": "note", "say": say(words), "passes": True}))])
 
 
 def _speed(visitor: Visitor) -> float:

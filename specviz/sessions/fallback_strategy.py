@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from specviz.core.settings import RunSettings, SpecvizError
+from specviz.core.words import say, sentence, spoken
 from specviz.drafting import STRATEGIES
 from specviz.recordings.gallery import FIRST_SETTINGS
 from specviz.sessions.model_cache import RETRY_S, Loading
@@ -54,7 +55,7 @@ class Workshop:
             making = self._making.setdefault(pair.target, {})
             entry = making.get(strategy)
             if entry is None or (entry.state != "loading" and time.monotonic() - entry.ended > RETRY_S):
-                entry = making[strategy] = Loading(say=f"Getting {strategy!r} ready …")
+                entry = making[strategy] = Loading(say=sentence("sessions.preparing", name=strategy))
                 threading.Thread(
                     target=self._make, args=(pair, strategy, entry), name="prepare-strategy", daemon=True
                 ).start()
@@ -79,11 +80,10 @@ class Workshop:
                 STRATEGIES[strategy].prepare(pair, entry.report)
                 entry.progress, entry.state = 1.0, "ready"
             except SpecvizError as error:
-                entry.say, entry.state = str(error), "error"
+                entry.say, entry.state = error.sentence, "error"
             except Exception:  # a thread has nobody above it to tell: the page and the console are told
                 log.exception("preparing %s failed", strategy)
-                fault = "for a fault of this program, which the console names"
-                entry.say, entry.state = f"{strategy!r} cannot be used {fault}; choose another strategy.", "error"
+                entry.say, entry.state = sentence("sessions.prepare_fault", name=strategy), "error"
             finally:
                 entry.ended = time.monotonic()
                 entry.done.set()
@@ -96,11 +96,8 @@ class Workshop:
         settings = visitor.controls.settings()
         strategy = STRATEGIES.get(settings.strategy)
         if strategy is not None and strategy.needs_draft_model and pair.draft is None:
-            say = (
-                f"{SUBSTITUTE.capitalize()} drafts instead of {settings.strategy!r}: {pair.target.name} has no draft "
-                "model here."
-            )
-            return Choice(replace(settings, strategy=SUBSTITUTE), say)
+            names = {"other": SUBSTITUTE, "name": settings.strategy, "target": pair.target.name}
+            return Choice(replace(settings, strategy=SUBSTITUTE), say("sessions.no_draft_model", **names))
         if strategy is None:
             return Choice(settings)  # the engine says what does not fit
         before = visitor.run.steps[-1].strategy if visitor.run and visitor.run.steps else None
@@ -110,13 +107,14 @@ class Workshop:
             return _instead(settings, pair, before, reason) or Choice(settings)
         if (entry := self.ask(pair, settings.strategy)) is None:
             return Choice(settings)
-        if entry.state == "error" and (instead := _instead(settings, pair, before, entry.say)):
+        if entry.state == "error" and (instead := _instead(settings, pair, before, spoken(entry.say))):
             return instead
         if before is None:
             if entry.state == "error":
                 raise SpecvizError(entry.say)
-            return Choice(settings, entry.say, entry.progress, wait=True)
-        return Choice(replace(settings, strategy=before), f"{entry.say} Meanwhile {before!r} goes on.", entry.progress)
+            return Choice(settings, spoken(entry.say), entry.progress, wait=True)
+        words = say("sessions.meanwhile", preparing=entry.say, before=before)
+        return Choice(replace(settings, strategy=before), words, entry.progress)
 
 
 def _instead(settings: RunSettings, pair: Pair, before: str | None, reason: str) -> Choice | None:
@@ -127,5 +125,5 @@ def _instead(settings: RunSettings, pair: Pair, before: str | None, reason: str)
     if settings.strategy != FIRST_SETTINGS.strategy:
         return None
     other = before or (SUBSTITUTE if pair.draft is None else "sampling")
-    say = f"{other.capitalize()} drafts instead of {settings.strategy!r}: {reason.rstrip('.')}."
-    return Choice(replace(settings, strategy=other), say)
+    words = say("sessions.instead", other=other, name=settings.strategy, reason=reason.rstrip("."))
+    return Choice(replace(settings, strategy=other), words)

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import language, say, sentence, speaking, spoken
 from specviz.decoding.knobs import own_knobs
 from specviz.metrics.telling_step import first_telling
 from specviz.recordings import gallery
@@ -49,7 +50,7 @@ class Files:
         def recording(asked: Any) -> str:
             if name := _field(asked, "name"):
                 return recording_named(str(name))
-            return wire.pack(json.loads(recording_named(gallery.FIRST_RECORDING)) | {"opening": self.opening})
+            return wire.pack(json.loads(recording_named(gallery.FIRST_RECORDING)) | {"opening": spoken(self.opening)})
 
         def opened(asked: Any) -> str:
             return self.open(_field(asked, "text"))
@@ -79,7 +80,7 @@ class Files:
     def kept(self, kept: str) -> Trace:
         """A file that was opened a while ago. Raises TraceError where it is no longer here."""
         if (found := self._opened.get(kept)) is None:
-            raise TraceError("This file was opened too long ago to be studied; open it again.")
+            raise TraceError(sentence("files.too_old"))
         return found[0]
 
     def save(self, asked: Any) -> dict[str, str]:
@@ -89,7 +90,7 @@ class Files:
                 return {"json": gallery.read(str(name)).to_json(), "file": f"specviz-{name}.json"}
             visitor = self.visitors.by_run(str(_field(asked, "r") or ""))
             if visitor is None or visitor.run is None:
-                return {"error": "There is no run to save any more; press Play for a new one."}
+                return {"error": say("files.no_run")}
             # between two steps, so that text and steps belong together
             trace = self.queue.submit(visitor.run.trace).result()
             return {"json": trace.to_json(), "file": file_name(trace)}
@@ -104,38 +105,48 @@ def recordings_here() -> list[dict[str, str]]:
     A recording that cannot be read is listed without its speed-up; choosing it says what is wrong.
     """
     found = [
-        {"kind": "run", "name": name, "title": gallery.RECORDINGS[name].title} | _figures(name)
+        {"kind": "run", "name": name, "title": spoken(gallery.RECORDINGS[name].title)} | _figures(name)
         for name in gallery.present()
     ]
     here = ((name, gallery.COMPARISONS[name]) for name in gallery.comparisons_present())
-    return found + [{"kind": "comparison", "name": n, "title": c.title, "line": c.line, "slow": ""} for n, c in here]
+    return found + [
+        {"kind": "comparison", "name": name, "title": spoken(plan.title), "line": spoken(plan.line), "slow": ""}
+        for name, plan in here
+    ]
 
 
 def _figures(name: str) -> dict[str, str]:
-    line = gallery.RECORDINGS[name].line
+    line = spoken(gallery.RECORDINGS[name].line)
     try:
         speed_up, slow = gallery.recorded_speed_up(name), gallery.slow(name)
     except TraceError as error:
         log.warning("the recording %s cannot be read: %s", name, error)
         return {"line": line, "slow": ""}
-    return {"line": line + (f" {speed_up:.2f}× the target alone." if speed_up else ""), "slow": slow}
+    if speed_up:
+        line = say("recordings.speed_up", line=line, gain=f"{speed_up:.2f}")
+    return {"line": line, "slow": spoken(slow)}
+
+
+def recording_named(name: str) -> str:
+    """A gallery recording as the page gets it, or a sentence."""
+    return _recording_named(name, language())
 
 
 @cache
-def recording_named(name: str) -> str:
-    """A gallery recording as the page gets it, or a sentence."""
-    try:
-        trace, plan = gallery.read(name), gallery.RECORDINGS[name]
-        start = min(plan.start or first_telling(trace.steps), len(trace.steps))
-        return _answer(trace, name=name, title=plan.title, start=start)
-    except SpecvizError as error:
-        return wire.pack({"error": str(error)})
+def _recording_named(name: str, code: str) -> str:
+    with speaking(code):
+        try:
+            trace, plan = gallery.read(name), gallery.RECORDINGS[name]
+            start = min(plan.start or first_telling(trace.steps), len(trace.steps))
+            return _answer(trace, name=name, title=spoken(plan.title), start=start)
+        except SpecvizError as error:
+            return wire.pack({"error": str(error)})
 
 
 def read_text(text: Any, kept: str) -> tuple[Trace, str]:
     """A file's text as a trace, and as the page gets it. Raises TraceError, one sentence, for whatever else it holds."""
     if not isinstance(text, str):
-        raise TraceError("This file is not text; choose a trace that was saved with Save run.")
+        raise TraceError(sentence("files.not_text"))
     try:
         trace = Trace.from_json(text)
         return trace, _answer(trace, kept=kept)

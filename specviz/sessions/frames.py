@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from specviz.core.plural import counted
 from specviz.models.describe import describe
 from specviz.sessions.next_action import coming
 from specviz.sessions.visitors import Visitor
 from specviz.views import wire
+from specviz.views.amounts import amount
 
 if TYPE_CHECKING:
     from specviz.decoding.state import Run
@@ -55,6 +55,6 @@ def resting(run: Run) -> str:
     return "finished" if run.stop else "paused"
 
 
-def read_so_far(run: Run) -> str:
-    """For example "512 of 5,600 tokens"."""
-    return f"{run.places_read:,} of {counted(len(run.prompt_ids), 'token')}"
+def read_so_far(run: Run) -> dict[str, str]:
+    """How much of the prompt is processed, as fields of a sentence: for example "512" of "5,600 tokens"."""
+    return {"part": f"{run.places_read:,}", "tokens": amount("tokens", len(run.prompt_ids))}

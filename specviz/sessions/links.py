@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 
 from specviz.core.runtime import DTYPES
 from specviz.core.settings import KNOBS, RunSettings, SettingsError
-from specviz.core.words import spoken
+from specviz.core.words import say, sentence, spoken
 from specviz.decoding.knobs import own_knobs
 from specviz.drafting import LENGTHS, STRATEGIES
 from specviz.models.catalogue import MODELS, PAIRS
@@ -75,15 +75,18 @@ def read(query: str) -> tuple[dict[str, Any], list[str]]:
     try:
         pairs = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100))
     except ValueError:
-        return {}, ["The address holds too many settings; none was taken."]
+        return {}, [say("files.link_too_many")]
     values, refused = check(pairs)
     if unknown := [_short(name) for name in pairs if not (_known(name) or _OF_OTHERS.fullmatch(name))]:
-        more = f" and {len(unknown) - MOST_NAMED} more" if len(unknown) > MOST_NAMED else ""
-        refused.append(f"There is no setting named {', '.join(unknown[:MOST_NAMED])}{more}.")
+        named, more = ", ".join(unknown[:MOST_NAMED]), len(unknown) - MOST_NAMED
+        words = (
+            say("files.link_unknown_more", names=named, n=more) if more > 0 else say("files.link_unknown", names=named)
+        )
+        refused.append(words)
     asked = dict.fromkeys(values.get(name, "") for name in ("target", "draft"))
     for model in asked:
         if model and model != DEFAULT_TARGET and model not in MODELS and model not in PAIRS:
-            refused.append(Note(f"{model} is in no list here: it is looked for when Play is pressed."))
+            refused.append(Note(say("files.link_model", name=model)))
     return values, refused
 
 
@@ -110,11 +113,11 @@ def told(refused: list[str]) -> str:
     notes = [sentence for sentence in refused if isinstance(sentence, Note)]
     wrong = [sentence for sentence in refused if not isinstance(sentence, Note)]
     if len(wrong) == 1:
-        wrong = [f"Not all of this link was taken as it stands: {wrong[0]}"]
+        wrong = [say("files.link_wrong", what=wrong[0])]
     elif wrong:
         # of several, what each should have been is enough
         short = [sentence.partition("; ")[0].rstrip(".") + "." for sentence in wrong]
-        wrong = [f"{len(wrong)} settings of this link were not taken as they stand.", *short]
+        wrong = [say("files.link_wrong_many", n=len(wrong)), *short]
     words = " ".join([*wrong, *notes])
     return words if wrong else Note(words)
 
@@ -139,17 +142,15 @@ def _number(name: str, value: Any) -> tuple[float | None, str]:
         except SettingsError:
             return knob.check(asked), ""  # a text is refused as well, and told back as it was written
     near = knob.check(knob.low if value < knob.low else knob.high)
-    return near, (
-        f"{spoken(knob.label)} goes from {knob.low:g} to {knob.high:g} on this page, and stands at {near:g}; "
-        f"the link asked for {_cut(str(asked))}."
-    )
+    ends = {"low": f"{knob.low:g}", "high": f"{knob.high:g}", "near": f"{near:g}", "given": _cut(str(asked))}
+    return near, say("files.link_beyond", name=spoken(knob.label), **ends)
 
 
 def _entry(name: str, value: Any) -> str:
     if isinstance(value, str) and value in TABLES[name]:
         return value
-    kind = name.replace("_", " ")
-    raise SettingsError(f"There is no {kind} named {_short(value)}; known are {', '.join(TABLES[name])}.")
+    kind, known = say(f"controls.{name}"), ", ".join(TABLES[name])
+    raise SettingsError(sentence("files.link_entry", kind=kind, given=_short(value), known=known))
 
 
 def _truth(value: Any) -> bool:
@@ -157,7 +158,7 @@ def _truth(value: Any) -> bool:
         return value
     if str(value).lower() in (*_YES, *_NO):
         return str(value).lower() in _YES
-    raise SettingsError(f"chat must be 1 or 0; you gave {_short(value)}.")
+    raise SettingsError(sentence("files.link_chat", given=_short(value)))
 
 
 def _model(value: Any) -> str:
@@ -165,7 +166,7 @@ def _model(value: Any) -> str:
     # never a folder of this machine: a link is written by somebody else
     if value in ("", DEFAULT_TARGET) or value in MODELS or value in PAIRS or _HUB_ID.fullmatch(value):
         return value
-    raise SettingsError(f"{_short(value)} cannot be the name of a model in a link; give owner/name.")
+    raise SettingsError(sentence("files.link_hub_id", given=_short(value)))
 
 
 def _target(value: Any) -> str:
@@ -174,7 +175,7 @@ def _target(value: Any) -> str:
 
 def _prompt(value: Any) -> str:
     if not isinstance(value, str) or len(value) > MAX_PROMPT:
-        raise SettingsError(f"The prompt must be a text of at most {MAX_PROMPT:,} characters.")
+        raise SettingsError(sentence("files.link_prompt", most=f"{MAX_PROMPT:,}"))
     return value
 
 

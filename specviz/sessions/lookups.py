@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from specviz.core.words import spoken
 from specviz.models.describe import describe
 from specviz.sessions.frames import resting, state_of
 from specviz.sessions.model_cache import Key, ModelCache
@@ -79,7 +80,7 @@ class Lookups:
         """How far the default pair is."""
         entry = self.model_cache.ask(self.default)
         pair = describe(entry.pair) if entry.pair else None
-        return {"state": entry.state, "say": entry.say, "progress": entry.progress, "pair": pair}
+        return {"state": entry.state, "say": spoken(entry.say), "progress": entry.progress, "pair": pair}
 
 
 def _dict(asked: Any) -> dict[str, Any]:

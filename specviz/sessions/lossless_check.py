@@ -47,9 +47,9 @@ def kind(name: str) -> str:
 def _panels(names: Sequence[str], settings: RunSettings) -> dict[str, Panel]:
     """Empty ones in the order of `NAMES`, whatever was ticked first. Raises SettingsError."""
     if not names:
-        raise SettingsError("Choose at least one rule.")
+        raise SettingsError(sentence("sessions.check_no_rule"))
     if unknown := [name for name in names if name not in NAMES]:
-        raise SettingsError(f"There is no rule named {unknown[0]!r}; choose one of: {', '.join(NAMES)}.")
+        raise SettingsError(sentence("sessions.check_unknown_rule", name=repr(unknown[0]), known=", ".join(NAMES)))
     return {name: Panel(name, kind(name), _says(name, settings)) for name in NAMES if name in names}
 
 
@@ -77,7 +77,7 @@ def telling(trace: Trace) -> tuple[int, int]:
         if place.overlap is not None
     ]
     if not found:
-        raise SpecvizError("Nothing was drafted in this run, so no rule had a say; choose one with K above 0.")
+        raise SpecvizError(sentence("sessions.check_nothing_drafted"))
     _, index, number = max(found)
     return 1 - index, -number
 
@@ -92,12 +92,13 @@ def at(trace: Trace, step: float | None, place: float | None) -> tuple[StepRecor
     """The record of that step and place, counted from 1. Raises SpecvizError, a sentence with what there is."""
     steps = len(trace.steps)
     if not steps:
-        raise SpecvizError("This run has no step yet; press Play or Step.")
-    number = int(Knob("step", 1, 1, steps, 1, "", whole=True).check(step))
+        raise SpecvizError(sentence("sessions.check_no_step"))
+    number = int(Knob(say("lossless.step"), 1, 1, steps, 1, "", whole=True).check(step))
     record = trace.steps[number - 1]
     if not record.places:
-        raise SpecvizError(f"Step {number} recorded no place; choose another.")
-    which = int(Knob(f"place of step {number}", 1, 1, len(record.places), 1, "", whole=True).check(place))
+        raise SpecvizError(sentence("sessions.check_no_position", step=number))
+    name = say("sessions.check_position_of", step=number)
+    which = int(Knob(name, 1, 1, len(record.places), 1, "", whole=True).check(place))
     return record, record.places[which - 1]
 
 
@@ -106,17 +107,31 @@ def about(trace: Trace, step: float | None, place: float | None) -> str:
     record, where = at(trace, step, place)
     before = "".join(shown(text) for text in _before(trace, record, where)[-6:])
     tokens = [token for token in record.tokens if token.parent == where.node]
-    head = f"Step {record.index + 1}, place {record.places.index(where) + 1}, after “…{before}”: "
+    head = say("sessions.check_after", heading=_at(record, where), before=before)
     if not tokens:
-        return head + "nothing was drafted here, the target drew its token alone, and no rule had a say."
+        return f"{head} {say('sessions.check_alone')}"
     made = stand(record, where)
     drafted = ", ".join(
-        f"“{shown(t.text)}” (q {t.draft_prob or 0:.3f}, p {made.target[s]:.3f}, {t.fate})"
+        say(
+            "sessions.check_token",
+            text=shown(t.text),
+            q=f"{t.draft_prob or 0:.3f}",
+            p=f"{made.target[s]:.3f}",
+            fate=say(f"fates.{t.fate}"),
+        )
         for t, s in zip(tokens, made.siblings, strict=True)
     )
-    how = {"chosen": "chosen, so that q is 1"}.get(made.drawn, "drawn" if len(tokens) == 1 else f"drawn {made.drawn}")
-    tails = f"{made.tails[0]:.3f} of the target and {made.tails[1]:.3f} of the draft lie outside the recorded tokens"
-    return f"{head}{drafted} {'was' if len(tokens) == 1 else 'were'} {how}; decided by {record.settings.rule}. {tails}."
+    how = "sampled" if made.drawn != "chosen" and len(tokens) == 1 else _DRAWN[made.drawn]
+    words = say("sessions.check_drafted", tokens=drafted, how=say(f"sessions.check_{how}"), rule=record.settings.rule)
+    tails = say("sessions.check_tails", target=f"{made.tails[0]:.3f}", draft=f"{made.tails[1]:.3f}")
+    return f"{head} {words} {tails}"
+
+
+_DRAWN = {"chosen": "chosen", "independently": "independent", "without replacement": "distinct"}
+
+
+def _at(record: StepRecord, where: PlaceRecord) -> str:
+    return say("sessions.check_heading", step=record.index + 1, position=record.places.index(where) + 1)
 
 
 def _before(trace: Trace, record: StepRecord, place: PlaceRecord) -> list[str]:
@@ -145,13 +160,11 @@ def replayed(
     """(what is going on, the picture so far) after each of `frames` replays, while `claim` is current. Raises SpecvizError."""
     record, where = at(trace, step, place)
     panels, made = _panels(names, record.settings), stand(record, where)
-    heading = f"Step {record.index + 1}, place {record.places.index(where) + 1}"
+    heading = _at(record, where)
     number = int(SEED.check(seed))
     if made.certain is not None:
-        word = shown(made.texts[made.certain])
-        why = "At temperature 0" if record.settings.temperature == 0 else "Here"
-        say = f"{heading}: {why.lower()} the target is certain of “{word}”: every rule, right or wrong, writes it."
-        yield "", view.words(say)
+        why = "sessions.check_certain_greedy" if record.settings.temperature == 0 else "sessions.check_certain"
+        yield "", view.words(say(why, heading=heading, word=shown(made.texts[made.certain])))
         return
     running = {}
     for name in panels:
@@ -171,8 +184,9 @@ def replayed(
             counts[name] = counts[name] + replay.draws(frame - done, sources[name])
             panels[name] = _read(panels[name], counts[name], made.target, expected, exact[name])
         done = frame
-        say = f"Replayed {done:,} of {frames[-1]:,} times with seed {number}."
-        yield say, view.html(list(panels.values()), made.texts, heading, "replays", frames[-1])
+        words = say("sessions.check_replayed", done=f"{done:,}", wanted=f"{frames[-1]:,}", seed=number)
+        unit = say("sessions.check_replays")
+        yield words, view.html(list(panels.values()), made.texts, heading, unit, frames[-1])
         if frame != frames[-1]:
             time.sleep(pace_s)
 
@@ -204,8 +218,9 @@ def counted(
     rows = _panels(names, settings)
     wanted = int(RUNS.check(runs))
     if strategy not in STRATEGIES:
-        raise SettingsError(f"There is no strategy named {strategy!r} here; choose one of: {', '.join(STRATEGIES)}.")
-    yield "Making a pair of six words …", ""
+        known = ", ".join(STRATEGIES)
+        raise SettingsError(sentence("sessions.check_unknown_strategy", name=repr(strategy), known=known))
+    yield say("sessions.check_making"), ""
     toy_pair()  # before any turn: the library's files are read when a model is first made
     settings = replace(settings, strategy=strategy)
     checks = [queue.submit(partial(WholeRuns, name, settings)).result() for name in rows]
@@ -223,7 +238,8 @@ def counted(
             _read(panel, check.counts.copy(), check.probs, expected)
             for panel, check in zip(panels, checks, strict=True)
         ]
-        yield f"{frame:,} of {wanted:,} runs of each rule.", view.html(panels, outcomes, heading, "runs", wanted)
+        words = say("sessions.check_counted", done=f"{frame:,}", wanted=f"{wanted:,}")
+        yield words, view.html(panels, outcomes, heading, say("sessions.check_runs"), wanted)
 
 
 def _turn(check: WholeRuns, frame: int) -> None:
@@ -233,8 +249,11 @@ def _turn(check: WholeRuns, frame: int) -> None:
 
 
 def _heading(strategy: str, outcomes: int) -> str:
-    return (
-        f"Drafted by {strategy}, K = {SETTINGS.k}, temperature {SETTINGS.temperature:g}: each run writes three words, and "
-        f"each of the {outcomes} texts is held against its exact probability, the product of the target's own. "
-        "“argmax judged as a draw” always drafts the likeliest."
+    return say(
+        "sessions.check_whole",
+        strategy=strategy,
+        k=SETTINGS.k,
+        temperature=f"{SETTINGS.temperature:g}",
+        outcomes=outcomes,
+        argmax=say("lossless.argmax_as_sample"),
     )

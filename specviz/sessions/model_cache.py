@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import sentence
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -24,14 +25,10 @@ RETRY_S = 30
 POLL_S = 0.05
 STALLED_S = 15 * 60
 """Whoever waits for a pair gives up when its loading has reported nothing for so long; the loading itself goes on."""
-BEGUN = "Loading the models …"
-FAULT = (
-    "Loading failed for a fault of this program or of the model's files, which the console names; choose other models."
-)
-STALLED = (
-    f"Loading the models made no progress for {STALLED_S // 60} minutes; check the network and the console, "
-    "then try again."
-)
+BEGUN = sentence("sessions.begun")
+OTHERS_FIRST = sentence("sessions.others_first")
+FAULT = sentence("sessions.load_fault")
+STALLED = sentence("sessions.stalled", minutes=STALLED_S // 60)
 log = logging.getLogger("specviz")
 
 Said = TypeVar("Said")
@@ -42,7 +39,7 @@ Key = tuple[str, str, str]
 @dataclass(slots=True)
 class Loading:
     """State of one pair. `progress` 0…1 or None where it cannot be told. `reported`: when it was, on the clock of
-    `time.monotonic`; None while other models come first."""
+    `time.monotonic`; None while other models come first. `say`: a sentence, to be `spoken` to each who waits."""
 
     state: Literal["loading", "ready", "error"] = "loading"
     say: str = BEGUN
@@ -101,7 +98,8 @@ class ModelCache:
             if entry and entry.state == "error" and time.monotonic() - entry.ended > RETRY_S:
                 entry = None
             if entry is None:
-                entry = self._pairs[key] = Loading()
+                # set here: whoever asked looks before the thread has begun
+                entry = self._pairs[key] = Loading(say=OTHERS_FIRST if self._one_at_a_time.locked() else BEGUN)
                 threading.Thread(target=self._fill, args=(key, entry), name="load-pair", daemon=True).start()
             self._pairs.move_to_end(key)
             return entry
@@ -126,16 +124,16 @@ class ModelCache:
 
     def _fill(self, key: Key, entry: Loading) -> None:
         if self._one_at_a_time.locked():
-            entry.say = "Other models are being loaded; these come next …"
+            entry.say = OTHERS_FIRST
         with self._one_at_a_time:
             entry.report(None, BEGUN)
             self._make_room(key)
             target, draft, dtype = key
             try:
                 entry.pair = self._load(target, draft or None, dtype=dtype or "auto", progress=entry.report)
-                entry.progress, entry.say, entry.state = 1.0, "Ready.", "ready"
+                entry.progress, entry.say, entry.state = 1.0, sentence("sessions.ready"), "ready"
             except SpecvizError as error:
-                entry.say, entry.state = str(error), "error"
+                entry.say, entry.state = error.sentence, "error"
             except Exception:  # a thread has nobody above it to tell: the page and the console are told
                 log.exception("loading %s failed", key)
                 entry.crashed = True

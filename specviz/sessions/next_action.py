@@ -3,7 +3,7 @@
 One rule: a run goes on while it is made from what the controls say and has not ended; a run that ended at its limit goes
 on when the limit is raised. All else begins a new run.
 
-Example: ``coming(visitor)`` is "The prompt has changed: Play and Step begin a new run; the run so far keeps its own."
+Example: ``coming(visitor)`` is "Changed: prompt. Play and Step start a new run; the run so far keeps its own values."
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from specviz.core.settings import SettingsError
+from specviz.core.words import say
 
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MATTERS = ("prompt", "chat", "seed", "target", "draft", "dtype", "max_new_tokens")
 """Controls that may change what comes next."""
-_WORDS = ("prompt", "chat template", "seed", "models", "models", "models")
+_PARTS = ("prompt", "chat", "seed", "models", "models", "models")
 
 
 def stale(visitor: Visitor, pair: Pair) -> bool:
@@ -37,14 +38,11 @@ def coming(visitor: Visitor) -> str:
     run = visitor.run
     if run is None:
         return ""
-    sides = zip(_WORDS, visitor.controls.origin, visitor.shown.made_from, strict=True)
-    if changed := list(dict.fromkeys(word for word, now, then in sides if now != then)):
-        *others, last = changed
-        what = f"{', '.join(others)} and {last}" if others else last
-        have = "have" if others or last == "models" else "has"
-        return f"The {what} {have} changed: Play and Step begin a new run; the run so far keeps its own."
+    sides = zip(_PARTS, visitor.controls.origin, visitor.shown.made_from, strict=True)
+    if changed := dict.fromkeys(part for part, now, then in sides if now != then):
+        return say("sessions.changed", what=", ".join(say(f"sessions.changed_{part}") for part in changed))
     if run.stop == "length" and _room(visitor):
-        return "The limit was raised: Play and Step go on with this run."
+        return say("sessions.raised")
     return ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from specviz.core.settings import RunSettings
+from specviz.core.words import spoken
 from specviz.recordings import gallery
 from specviz.recordings.gallery import FIRST_SETTINGS
 from specviz.sessions.cost_measurement import CostMeasurement
@@ -40,4 +41,4 @@ class Services:
     def instead(self) -> str:
         """A sentence where another pair runs in place of the default one, else nothing."""
         loaded = self.model_cache.loaded(DEFAULT_KEY)
-        return loaded.instead if loaded else ""
+        return spoken(loaded.instead) if loaded else ""

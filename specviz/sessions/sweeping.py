@@ -14,11 +14,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from specviz.core.plural import counted
 from specviz.core.prompts import PRESETS
 from specviz.core.runtime import Clock
 from specviz.core.settings import SettingsError, SpecvizError
-from specviz.core.words import sentence
+from specviz.core.words import say, sentence, spoken
 from specviz.drafting import STRATEGIES
 from specviz.experiments import sweep
 from specviz.experiments.sweep import Cell, Prompt
@@ -31,6 +30,7 @@ from specviz.sessions.sweep_results import SweepResults
 from specviz.sessions.visitors import Visitor
 from specviz.views import sweep as view
 from specviz.views import wire
+from specviz.views.amounts import amount
 from specviz.views.elements import rule_named
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ class Sweeping:
         pair = yield from until_loaded(
             self.model_cache.again(visitor.controls.models),
             lambda: claim.is_current,
-            lambda coming: Seen(view.progress(0, 0, 0, coming.say)),
+            lambda coming: Seen(view.progress(0, 0, 0, spoken(coming.say))),
         )
         if pair is None:
-            return (yield Seen(view.progress(0, 0, 0, "Stopped.")))
+            return (yield Seen(view.progress(0, 0, 0, say("sessions.stopped"))))
         fits, refused = sorted_by_fit(pair, choice.strategies)
         if not fits:
-            raise SpecvizError(f"None of these can draft for {pair.target.name}. {refused}")
+            raise SpecvizError(sentence("sessions.none_fits", target=pair.target.name, left_out=refused))
         cells = cells_of(visitor, replace(choice, strategies=fits))
         missing = [cell for cell in cells if cell.key not in swept.done]
         note = f" {refused}" if refused else ""
@@ -111,24 +111,23 @@ class Sweeping:
         began = time.monotonic()
         for at, cell in enumerate(missing):
             if not STRATEGIES[cell.settings.strategy].ready(pair):
-                yield shown(f"Getting {cell.settings.strategy!r} ready …{note}")
+                yield shown(say("sessions.preparing", name=cell.settings.strategy) + note)
             both, told = sweep.begin(pair, cell), 0.0
             while claim.is_current and self.queue.submit(both.step).result() is not None:
                 if time.monotonic() - told >= FRAME_S:
                     told = time.monotonic()
                     left = (told - began) / at * (len(missing) - at - both.share) if at else None
-                    yield shown(f"{cell}{_about(left, ' · ', ' left')}{note}", both.share, cell)
+                    yield shown(_line(cell, left) + note, both.share, cell)
             if not claim.is_current:
-                left_over = counted(len(missing) - at, "missing cell")
-                yield shown(f"Stopped; press Sweep to go on with the {left_over}.{note}")
+                yield shown(say("sessions.sweep_stopped", cells=_cells(len(missing) - at)) + note)
                 return
             self.queue.submit(both.hold_against_alone).result()
             swept.keep(cell, sweep.outcome(both))
             shown = drawn(swept, cells)
             if cell is not missing[-1]:
-                yield shown(f"{missing[at + 1]}{note}", 0.0, missing[at + 1])
+                yield shown(_named(missing[at + 1]) + note, 0.0, missing[at + 1])
                 time.sleep(DRAWING_S)
-        yield shown(f"all done.{note}")
+        yield shown(say("sessions.sweep_done") + note)
 
     def _seconds(self, pair: Pair, missing: Sequence[Cell]) -> float:
         """How long these will take, taking each lane for as fast as the target alone."""
@@ -155,15 +154,16 @@ class Sweeping:
 def cells_of(visitor: Visitor, choice: Choice) -> list[Cell]:
     """The cells of a choice, or SettingsError with what is missing in it."""
     for what, chosen in (
-        ("strategy", choice.strategies), ("K", choice.ks), ("temperature", choice.temperatures), ("prompt", choice.prompts)
+        ("strategy", choice.strategies), ("k", choice.ks), ("temperature", choice.temperatures), ("prompt", choice.prompts)
     ):  # fmt: skip
         if not chosen:
-            raise SettingsError(f"Choose at least one {what} to sweep over.")
+            raise SettingsError(sentence(f"sessions.sweep_no_{what}"))
     settings = replace(visitor.controls.settings(), max_new_tokens=choice.tokens)
     own = Prompt(OWN, visitor.controls.prompt, settings.chat)
-    prompts = [own if n == OWN else Prompt(n, PRESETS[n].prompt, PRESETS[n].chat) for n in choice.prompts]
+    known = {name: Prompt(name, preset.prompt, preset.chat) for name, preset in PRESETS.items()}
+    prompts = [own if name == OWN else known[name] for name in choice.prompts]
     if not all(prompt.text for prompt in prompts):
-        raise SettingsError("Type a prompt first, or choose one of the examples to sweep over.")
+        raise SettingsError(sentence("sessions.sweep_empty_prompt"))
     strategies, ks = [n for n in STRATEGIES if n in choice.strategies], sorted(set(choice.ks))
     temperatures = sorted(set(choice.temperatures))
     return sweep.grid(prompts, settings, strategies, ks, temperatures, " · ".join(visitor.controls.models))
@@ -187,34 +187,44 @@ def drawn(swept: SweepResults, cells: Sequence[Cell]) -> Any:
 
 
 def _plan(cells: Sequence[Cell], missing: Sequence[Cell], seconds: float | None) -> str:
-    tokens = 2 * sum(cell.settings.max_new_tokens for cell in missing)
-    here = len(cells) - len(missing)
-    words = counted(len(cells), "cell") + (f", {here} of them done already" if here else "")
+    tokens = f"{2 * sum(cell.settings.max_new_tokens for cell in missing):,}"
+    words, here = _cells(len(cells)), len(cells) - len(missing)
     if not missing:
-        return f"{words}: nothing is left to run."
-    time_ = _about(seconds, ", ", " here")
-    return f"{words}: up to {tokens:,} tokens to write, half of them by the target alone{time_}."
-
-
-def _about(seconds: float | None, before: str, after: str) -> str:
+        return say("sessions.sweep_nothing_left", cells=words)
+    if here:
+        words = say("sessions.sweep_here", cells=words, done=here)
     if seconds is None:
-        return ""
-    words = f"about {max(1, round(seconds))} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
-    return f"{before}{words}{after}"
+        return say("sessions.sweep_plan", cells=words, tokens=tokens)
+    return say("sessions.sweep_plan_timed", cells=words, tokens=tokens, time=_time(seconds))
+
+
+def _cells(n: int) -> str:
+    return say("sessions.sweep_cells", n=n, count=f"{n:,}")
+
+
+def _line(cell: Cell, left: float | None) -> str:
+    name = _named(cell)
+    return name if left is None else say("sessions.sweep_left", cell=name, time=_time(left))
+
+
+def _named(cell: Cell) -> str:
+    return say("sessions.sweep_cell", strategy=cell.settings.strategy, k=cell.settings.k, prompt=cell.prompt.name)
+
+
+def _time(seconds: float) -> str:
+    return f"{max(1, round(seconds))} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def _note(cells: Sequence[Cell]) -> str:
     prompts = len({cell.prompt for cell in cells})
-    warmth = " and ".join(f"{t:g}" for t in sorted({cell.settings.temperature for cell in cells}))
+    warmth = say("sessions.and").join(f"{t:g}" for t in sorted({cell.settings.temperature for cell in cells}))
     settings = cells[0].settings
-    over = (
-        f"{prompts} prompts and their steps"
-        if prompts > 1
-        else "the steps of one prompt; another text may differ by more"
-    )
-    return (
-        f"Up to {counted(settings.max_new_tokens, 'token')} each, temperature {warmth}, rule "
-        f"{rule_named(settings.rule)}, seed {settings.seed}; "
-        "every cell took turns with the target alone. In brackets: denominators, and 95 % intervals by bootstrap over "
-        f"{over}."
+    over = say("sessions.sweep_over_prompts", prompts=prompts) if prompts > 1 else say("sessions.sweep_over_steps")
+    return say(
+        "sessions.sweep_settings",
+        tokens=amount("tokens", settings.max_new_tokens),
+        temperatures=warmth,
+        rule=rule_named(settings.rule),
+        seed=settings.seed,
+        over=over,
     )

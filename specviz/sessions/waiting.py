@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from specviz.core.records import Costs
 from specviz.core.settings import NO_DRAFT
+from specviz.core.words import say, spoken
 from specviz.decoding import calibration, engine
 from specviz.drafting import LENGTHS
 from specviz.sessions.decode_queue import DecodeQueue
@@ -46,21 +47,24 @@ class Waiting:
             pair = yield from until_loaded(
                 self.model_cache.again(wanted),
                 lambda: claim.is_current,
-                lambda coming: frame(visitor, state="loading", say=coming.say, progress=coming.progress),
+                lambda coming: frame(visitor, state="loading", say=spoken(coming.say), progress=coming.progress),
             )
         if pair is not None:
             visitor.driver.has_loaded(wanted)
         return pair
 
-    def read(self, visitor: Visitor, claim: Claim, run: Run, state: str, what: str) -> Told[bool]:
-        """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim."""
+    def read(self, visitor: Visitor, claim: Claim, run: Run, state: str, words: str) -> Told[bool]:
+        """What is left of a run's prompt, a turn for each piece; how far it is after each. False after another claim.
+
+        `words`: the entry of the catalogue that says how far.
+        """
         shown = visitor.run
         while not run.read:
             if not claim.is_current or (yield from self.turn(visitor, claim, lambda: engine.read(run))) is None:
                 return False
             if not run.read and visitor.run is shown:
                 share = run.places_read / len(run.prompt_ids)
-                yield frame(visitor, state=state, say=f"{what} {read_so_far(run)} …", progress=share)
+                yield frame(visitor, state=state, say=say(words, **read_so_far(run)), progress=share)
         return True
 
     def price(self, visitor: Visitor, claim: Claim, run: Run) -> Told[None]:
@@ -74,14 +78,14 @@ class Waiting:
         if settings.k == 0 or settings.strategy == NO_DRAFT or name in run.costs:
             return
         if (found := calibration.known(run.pair, settings)) is None:
-            say = f"Measuring once what drafting with {settings.strategy!r} costs here …"
-            yield frame(visitor, state="loading", say=say)
+            what = say("sessions.pricing", name=settings.strategy)
+            yield frame(visitor, state="loading", say=what)
             slices = calibration.in_slices(run.pair, settings)
             while found is None and claim.is_current:
                 done = yield from self.turn(visitor, claim, lambda: calibration.advance(slices))
                 found = done if isinstance(done, Costs) else None
                 if found is None and visitor.run is run:
-                    yield frame(visitor, state="loading", say=say, progress=done)
+                    yield frame(visitor, state="loading", say=what, progress=done)
         if found is not None:
             run.costs[name] = found
 
@@ -103,9 +107,8 @@ class Waiting:
                 if claim is not None and not claim.is_current and future.cancel():
                     return None
                 if not told and not future.running() and time.monotonic() - began > PATIENCE_S:
-                    told, ahead = True, self.queue.ahead(future)
-                    who = "another visitor" if ahead <= 1 else f"{ahead} other visitors"
-                    yield frame(visitor, state="waiting", say=f"Waiting for {who} to take a step …")
+                    told, ahead = True, max(1, self.queue.ahead(future))
+                    yield frame(visitor, state="waiting", say=say("sessions.waiting", n=ahead))
         finally:
             future.cancel()  # the tab was closed while we stood in the queue
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import specviz
 from specviz.core.records import BaselineRecord, Difference
 from specviz.core.settings import RunSettings
+from specviz.core.words import say
 from specviz.decoding import baseline, engine
 from specviz.verification import RULES
 from tests import tiny
@@ -85,9 +86,9 @@ def test_a_rule_that_is_not_lossless_gets_no_tick(pair, monkeypatch):
 def test_the_sentence_about_it_promises_nothing_and_names_the_rule(pair):
     run, single = both(pair("ctx_t", "ctx_d"), replace(GREEDY, rule="lenience"))
     told = baseline.verdict(baseline.compare(run, single), run.steps)
-    assert told == "Outputs are not compared: the rule 'lenience' changes the output."
+    assert told == say("sessions.verdict_lossy", rules="lenience")
     warm, alone = both(pair("ctx_t", "ctx_d"), replace(GREEDY, temperature=1))
-    assert "temperature 0 only" in baseline.verdict(baseline.compare(warm, alone), warm.steps)
+    assert say("sessions.verdict_sampled") == baseline.verdict(baseline.compare(warm, alone), warm.steps)
 
 
 def test_in_half_precision_a_difference_is_shown_and_is_a_near_tie_only_within_its_bound(pair):
@@ -104,7 +105,7 @@ def test_one_compared_token_is_told_as_one():
 def test_the_verdict_tells_place_logits_margin_and_whether_it_is_a_near_tie():
     apart = Difference(7, 1, "a", 2, "b", 1.5, 1.75)
     near = baseline.verdict(BaselineRecord((1,), (0.1,), False, 8, apart, tie_bound=0.5))
-    assert "Token 8 differs: 'a' here, 'b' alone" in near and "1.500 and 1.750, margin 0.250" in near
-    assert near.endswith("below 0.5: a near-tie.")
+    assert "Token 8 differs: 'a' here, 'b' with" in near and "1.500 and 1.750. The margin 0.250" in near
+    assert near.endswith("is below 0.5: a near-tie.")
     far = baseline.verdict(BaselineRecord((1,), (0.1,), False, 8, apart, tie_bound=0.001))
-    assert far.endswith("no near-tie: a fault.")
+    assert far.endswith("is not below 0.001: this is no near-tie but a fault.")

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from specviz.core import words
 from specviz.core.settings import RunSettings
 from specviz.core.words import say
 from specviz.experiments.compare import Comparison, lanes_of
@@ -46,7 +47,7 @@ def test_one_click_compares_and_ends_with_a_verdict_on_the_text(comparing):
     assert [lane.strip() for lane in lanes] == [ALONE, "greedy", "prompt lookup"]
     assert (
         len(re.findall(rf"<b[^>]*>(?:{re.escape(FASTEST)}|{re.escape(UNSURE)})</b>", table)) == 1
-        and "of others came between" not in table
+        and "Other users ran" not in table
     )
     # headings explain themselves to a finger as well, once nothing is drawn anew any more
     assert table.count("<details") == 1 and not any("<details" in before.table for before in seen[:-1])
@@ -84,10 +85,10 @@ def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
         assert (
             "sv-fastest" not in shown
             and f"{FASTEST}</b>" not in shown
-            and "the lanes take turns" in shown
-            and "lanes took" not in shown
+            and "random numbers and take turns" in shown
+            and "took turns" not in shown
         )
-    assert "of others came between" not in table and "⚠ 1 step of others came between" in last and "<details" in last
+    assert "Other users ran" not in table and "⚠ Other users ran 1 step meanwhile" in last and "<details" in last
     assert [lane["stop"] for lane in json.loads(race)["lanes"]] == [None, None]
 
 
@@ -98,8 +99,8 @@ def test_stop_ends_it_within_one_step_and_keeps_the_table(comparing):
         ({"prompt": ""}, ["greedy"], "Type a prompt"),
         ({"k": 2.5}, ["greedy"], "K must be"),
         ({"target": "missing"}, ["greedy"], "no model named missing"),
-        ({"draft": ""}, ["greedy"], "None of these can draft"),
-        ({}, ["magic"], "None of these can draft"),
+        ({"draft": ""}, ["greedy"], "None of the chosen strategies can draft"),
+        ({}, ["magic"], "None of the chosen strategies can draft"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(comparing, changes, chosen, sentence):
@@ -109,7 +110,7 @@ def test_what_is_wrong_is_one_sentence(comparing, changes, chosen, sentence):
 
 def test_what_does_not_fit_is_left_out_and_named(comparing):
     say, table, _ = list(compare(comparing, visitor(draft="", temperature=0), ["greedy", "prompt lookup"]))[-1]
-    assert "Left out: 'greedy'" in say and "prompt lookup" in table and ">greedy" not in table
+    assert "Left out: “greedy”" in say and "prompt lookup" in table and ">greedy" not in table
 
 
 def test_tokens_are_escaped_and_an_empty_comparison_is_no_error():
@@ -129,11 +130,9 @@ def test_a_recorded_comparison_is_drawn_as_the_live_one(comparing, tmp_path, mon
     made = studio.make_comparison(tiny_pair("target12", "draft12"), "tiny", tmp_path)
     assert "greedy" in studio.told_comparison("tiny", made) and "30 tokens of" in studio.told_comparison("tiny", made)
     monkeypatch.setattr(gallery, "read_comparison", lambda name: gallery.Compared.from_json(made.to_json()))
-    recorded.cache_clear()
     say, table, race = recorded("tiny")
-    recorded.cache_clear()
     live = list(compare(comparing, visitor(temperature=0), ["greedy", "prompt lookup"]))[-1]
-    assert say == "A recorded comparison, “Tiny”. No model runs for it; press Compare for one with your own settings."
+    assert say == words.say("recordings.comparison", title="Tiny")
     assert "w1 w2" in table and "target12 in float32" in table
     # but for figures that a clock decides and what stands above the table, the two are one
     shape = re.compile(r'[\d.]+|title="[^"]*"')

@@ -93,7 +93,7 @@ OTHER = {"target": "another", "draft": "model", "device": "cuda", "dtype": "bflo
 
 def test_a_strategy_that_only_another_version_knows_is_not_measured(cost_measurement, trace):
     steps = tuple(replace(s, settings=replace(s.settings, strategy="oracle")) for s in trace.steps)
-    with pytest.raises(SpecvizError, match="no strategy 'oracle'"):
+    with pytest.raises(SpecvizError, match="no strategy “oracle”"):
         drain(cost_measurement.measure(Job().claim(), visitor(), replace(trace, steps=steps)))
 
 
@@ -101,7 +101,7 @@ def test_a_strategy_that_only_another_version_knows_is_not_measured(cost_measure
     ("changes", "values", "sentence"),
     [
         ({"steps": ()}, {}, "Nothing was drafted"),
-        ({"pair": OTHER}, {}, r"another ← model \(cuda in bfloat16\); choose that pair"),
+        ({"pair": OTHER}, {}, r"another ← model \(cuda in bfloat16\)\. Choose this pair"),
         ({"pair": {}}, {}, "an unknown pair"),
         ({}, {"target": "missing"}, "no model named missing"),
     ],

@@ -11,12 +11,13 @@ import psutil
 import pytest
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say
 from specviz.decoding import calibration, engine
 from specviz.drafting import STRATEGIES
 from specviz.models.pair import Pair
 from specviz.sessions.control_values import ControlValues
 from specviz.sessions.decode_queue import DecodeQueue
-from specviz.sessions.drive import ALONE_ALREADY, THESE, Drivers
+from specviz.sessions.drive import Drivers
 from specviz.sessions.lookups import Lookups
 from specviz.sessions.model_cache import ModelCache
 from specviz.sessions.next_action import coming
@@ -89,7 +90,7 @@ def test_a_load_of_the_models_that_a_run_has_lets_it_go_on(drivers):
     while not steps_of(told([next(drive)])):
         pass
     notes = told(drivers.load(someone))
-    assert [(m["m"], m["say"]) for m in notes] == [("note", THESE)]
+    assert [(m["m"], m["say"]) for m in notes] == [("note", say("sessions.these"))]
     assert steps_of(told([next(drive)])) and someone.driver.is_driven
     drive.close()
     someone.controls.values["target"] = "ctx_t"  # others are loaded, and the run rests
@@ -112,7 +113,7 @@ def test_play_and_measure_pressed_twice_break_nothing_off(drivers):
     alone = drivers.measure(someone)
     next(alone)
     claim, again = someone.driver.latest, drivers.measure(someone)
-    assert someone.driver.latest is claim and [m["say"] for m in told(again)] == [ALONE_ALREADY]
+    assert someone.driver.latest is claim and [m["say"] for m in told(again)] == [say("sessions.alone_already")]
     told(alone)
     assert someone.run.baseline is not None
 
@@ -131,7 +132,7 @@ def test_of_two_loads_the_later_is_answered_and_told_what_it_waits_for():
     someone.controls.values["target"] = "other"
     second = drivers.load(someone)
     assert told(first) == []
-    assert told([next(second)])[0]["say"] == "Other models are being loaded; these come next …"
+    assert told([next(second)])[0]["say"] == say("sessions.others_first")
     gate.set()
     assert told(second)[-1]["state"] == "ready" and someone.driver.loaded[0] == "other"
 
@@ -165,7 +166,7 @@ def test_an_unexpected_error_is_told_and_logged_and_the_run_is_kept(drivers, mon
     told(drivers.play(someone, 2))
     monkeypatch.setattr("specviz.decoding.engine.step", lambda run, settings: 1 / 0)
     last = told(drivers.play(someone, 1))[-1]
-    said = "The step failed for a fault of this program, which its console names; the run so far is kept."
+    said = say("sessions.step_fault")
     assert (last["state"], last["say"]) == ("error", said) and len(someone.run.steps) == 2
     assert "driving a run failed" in caplog.text and "ZeroDivisionError" in caplog.text
 
@@ -203,7 +204,7 @@ def test_without_a_draft_model_prompt_lookup_drafts_and_it_is_said(drivers):
     someone = visitor(draft="", strategy="sampling")
     messages = told(drivers.play(someone, float("inf")))
     assert {s["st"] for s in steps_of(messages)} == {"prompt lookup"}
-    assert messages[-1]["state"] == "finished" and "drafts instead of 'sampling'" in messages[-1]["say"]
+    assert messages[-1]["state"] == "finished" and "drafts instead of “sampling”" in messages[-1]["say"]
 
 
 def test_another_prompt_or_seed_begins_anew_and_a_new_k_does_not(drivers):
@@ -228,16 +229,15 @@ def test_what_play_will_do_is_told_before_it_does_it(drivers):
     someone.controls.take({"k": 9, "temperature": 0.5, "strategy": "greedy"})
     assert coming(someone) == ""
     someone.controls.take({"prompt": "w7"})
-    begins = "changed: Play and Step begin a new run; the run so far keeps its own."
-    assert coming(someone) == f"The prompt has {begins}"
+    assert coming(someone) == say("sessions.changed", what="prompt")
     someone.controls.take({"seed": "5", "target": "ctx_t", "draft": "ctx_d"})
-    assert coming(someone) == f"The prompt, seed and models have {begins}"
+    assert coming(someone) == say("sessions.changed", what="prompt, seed, models")
     someone.controls.take({"prompt": VALUES["prompt"], "seed": "1", "target": KEY[0], "draft": KEY[1]})
     assert coming(someone) == ""  # as it was: the run goes on
     run = someone.run
     assert told(drivers.play(someone, float("inf")))[-1]["why"] == "length" and someone.run is run
     someone.controls.take({"max_new_tokens": 40})
-    assert coming(someone) == "The limit was raised: Play and Step go on with this run."
+    assert coming(someone) == say("sessions.raised")
     lookups = Lookups(Visitors(), drivers.model_cache, KEY)
     lookups.visitors._all["here"] = someone
     assert lookups.resync({"r": someone.shown.id, "f": 0})["hint"] == coming(someone)  # a page that was loaded again
@@ -344,7 +344,7 @@ def test_who_waits_for_a_turn_is_told_how_many_are_ahead(drivers, monkeypatch):
         if message["state"] == "waiting":
             told_so.append(message["say"])
             gate.set()
-    assert told_so == ["Waiting for 3 other visitors to take a step …"]
+    assert told_so == [say("sessions.waiting", n=3)]
     assert message["state"] == "paused"
 
 
@@ -385,7 +385,7 @@ def test_a_claim_while_a_long_prompt_is_read_ends_the_reading(drivers, monkeypat
     monkeypatch.setattr(engine, "read", interrupted)
     last = told(drivers.play(someone, float("inf")))[-1]
     assert len(pieces) == 2 and not someone.driver.is_held
-    assert (last["state"], last["say"]) == ("paused", "40 of 101 tokens of the prompt are read; Play goes on.")
+    assert (last["state"], last["say"]) == ("paused", say("sessions.reading_paused", part=40, tokens="101 tokens"))
     begun = someone.run
     messages = told(drivers.play(someone, 1))  # picked up where it was: neither begun anew nor read again
     assert someone.run is begun and len(pieces) == 5 and len(steps_of(messages)) == 1
@@ -400,15 +400,15 @@ def test_a_new_run_is_on_screen_at_once_and_says_how_far_its_prompt_is_read(driv
     drive = (json.loads(text) for text in drivers.play(someone, 1))
     first = next(m for m in drive if "head" in m)
     assert first["s"] == [] and first["r"] == someone.shown.id and not someone.run.read
-    assert (first["state"], first["say"]) == ("loading", "Reading the prompt: 0 of 101 tokens …")
+    assert (first["state"], first["say"]) == ("loading", say("sessions.reading", part=0, tokens="101 tokens"))
     rest = list(drive)
-    said = [m["say"] for m in rest if "Reading" in (m.get("say") or "")]
-    assert said == [f"Reading the prompt: {n} of 101 tokens …" for n in (20, 40, 60, 80)]
+    said = [m["say"] for m in rest if "Processing" in (m.get("say") or "")]
+    assert said == [say("sessions.reading", part=n, tokens="101 tokens") for n in (20, 40, 60, 80)]
     assert [round(m["progress"], 2) for m in rest if m.get("progress")] == [0.2, 0.4, 0.59, 0.79]
     assert rest[-1]["state"] == "paused" and not rest[-1]["say"] and len(steps_of(rest)) == 1
     measured = told(drivers.measure(someone))
-    reads = [m["say"] for m in measured if "reads" in (m.get("say") or "")]
-    assert reads[0] == "The target alone reads: 20 of 101 tokens …"
+    reads = [m["say"] for m in measured if "processes" in (m.get("say") or "")]
+    assert reads[0] == say("sessions.alone_reading", part=20, tokens="101 tokens")
 
 
 def test_reset_while_a_run_is_begun_leaves_none(drivers, monkeypatch):
@@ -428,7 +428,7 @@ def test_pause_while_costs_are_measured_makes_no_step(drivers, monkeypatch):
     monkeypatch.setattr(drivers.model_cache, "_load", lambda *args, **more: fresh)
     someone = visitor(strategy="greedy", draft_length="cost-aware", target="paused", draft="paused draft")
     drive = drivers.play(someone, float("inf"))
-    while "Measuring once" not in (json.loads(next(drive)).get("say") or ""):
+    while "Measuring the cost of drafting" not in (json.loads(next(drive)).get("say") or ""):
         pass
     next(drive)
     someone.driver.stop()
@@ -530,7 +530,7 @@ def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monk
     someone = visitor(strategy="greedy", draft_length="cost-aware", target="fresh", draft="fresh draft")
     drive, before, shares = drivers.play(someone, 2), None, []
     for text in drive:
-        if "Measuring once what drafting with 'greedy' costs" in (json.loads(text).get("say") or ""):
+        if say("sessions.pricing", name="greedy") in (json.loads(text).get("say") or ""):
             assert json.loads(text)["state"] == "loading" and not someone.run.steps
             before = drivers.waiting.queue.taken if before is None else before
             shares.append(json.loads(text).get("progress"))
@@ -577,7 +577,7 @@ def test_a_run_goes_on_with_the_old_strategy_until_the_new_one_is_ready(drivers,
     for text in drive:
         seen.append(json.loads(text))
         if len(steps_of(seen)) == 2:
-            assert "Making a copy. Meanwhile 'sampling' goes on." in seen[-1]["say"] and seen[-1]["progress"] == 0.5
+            assert "Making a copy. Meanwhile “sampling” drafts." in seen[-1]["say"] and seen[-1]["progress"] == 0.5
             slow.gate.set()
             someone.controls.values["speed"] = "full speed"
         if len(steps_of(seen)) > 60:
@@ -609,4 +609,4 @@ def test_a_strategy_that_cannot_be_made_ready_says_why(drivers, slow):
     told(drivers.play(someone, 1))
     someone.controls.values["strategy"] = "slow"
     last = told(drivers.play(someone, 1))[-1]
-    assert last["say"] == f"{slow.error} Meanwhile 'greedy' goes on." and len(someone.run.steps) == 2
+    assert last["say"] == f"{slow.error} Meanwhile “greedy” drafts." and len(someone.run.steps) == 2

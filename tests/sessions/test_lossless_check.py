@@ -80,7 +80,7 @@ def test_a_tree_is_replayed_with_its_siblings(strategy):
 
 def test_at_temperature_0_it_is_said_in_words():
     pages = replays(run(temperature=0))
-    assert len(pages) == 1 and "at temperature 0 the target is certain of" in pages[0][1]
+    assert len(pages) == 1 and "at temperature 0 the target always takes" in pages[0][1]
     assert "NaN" not in pages[0][1] and "<table" not in pages[0][1]
 
 
@@ -101,7 +101,7 @@ def test_a_place_without_a_model_cannot_show_the_mistake_with_the_softmax_and_sa
         (0, 1, NAMES, 1, "step must be a whole number from 1 to"),
         (None, 1, NAMES, 1, "step must be"),
         (999, 1, NAMES, 1, "step must be"),
-        (1, 9, NAMES, 1, "place of step 1 must be"),
+        (1, 9, NAMES, 1, "position in step 1 must be"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(step, place, names, seed, sentence):
@@ -116,7 +116,7 @@ def test_runs_without_drafts_bonus_places_and_empty_runs_are_one_sentence():
         replays(replace(run(), steps=()), place=(1, 1))
     trace = run()
     bonus = next((s.index + 1, n + 1) for s in trace.steps for n, p in enumerate(s.places) if p.overlap is None)
-    assert "no rule had a say" in lossless_check.about(trace, *bonus)
+    assert say("sessions.check_alone") in lossless_check.about(trace, *bonus)
     with pytest.raises(SpecvizError, match=say("lossless.not_drafted")):
         replays(trace, place=bonus)
 
@@ -133,9 +133,9 @@ def test_whole_runs_pass_and_fail_like_the_rules_they_are_made_with():
     pages = list(
         counted(Job().claim(), DecodeQueue(), "sampling", ["correction drawn from p", "speculative sampling"], 300)
     )
-    assert pages[-1][0] == "300 of 300 runs of each rule."
+    assert pages[-1][0] == say("sessions.check_counted", done=300, wanted=300)
     assert verdicts(pages[-1][1]) == {"speculative sampling": "✓", "correction drawn from p": "✗"}
-    assert "each of the 216 texts" in pages[-1][1]
+    assert "The 216 possible texts" in pages[-1][1]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 from specviz.core.settings import SpecvizError
+from specviz.core.words import say, sentence, speaking, spoken
 from specviz.models.loading import load_pair
 from specviz.sessions.model_cache import LIMIT, STALLED_S, Loading, ModelCache, NotLoaded, until_loaded
 from tests import tiny
@@ -106,7 +107,38 @@ def test_waiting_ends_with_a_sentence_where_loading_reports_nothing_for_long():
     waiting = until_loaded(loading, lambda: True, lambda coming: coming.say)
     next(waiting)  # other models come first: that may take any time
     loading.reported = time.monotonic() - STALLED_S - 1
-    with pytest.raises(NotLoaded, match="no progress for 15 minutes; check"):
+    with pytest.raises(NotLoaded, match="no progress for 15 minutes"):
         next(waiting)
     loading.report(0.1, "Downloading …")
     assert next(until_loaded(loading, lambda: True, lambda coming: coming.say)) == "Downloading …"
+
+
+def test_two_visitors_in_two_languages_who_wait_for_one_load_each_read_their_own():
+    gate = threading.Event()
+
+    def load(target, draft, dtype, progress):
+        assert gate.wait(20)
+        raise SpecvizError(sentence("sessions.none_fits", target=target, left_out=""))
+
+    loading = ModelCache(load).ask(("a", "", ""))
+    seen = {code: [] for code in ("en", "de")}
+
+    def wait(code):
+        with speaking(code), pytest.raises(NotLoaded) as end:
+            for words in until_loaded(loading, lambda: True, lambda coming: spoken(coming.say)):
+                seen[code].append(words)
+                if len(seen[code]) == 1:
+                    both.wait(20)  # both have read it before the load goes on
+        with speaking(code):
+            seen[code].append(str(end.value))
+
+    both = threading.Barrier(2, action=gate.set)
+    readers = [threading.Thread(target=wait, args=(code,)) for code in seen]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(30)
+    for code, (first, *_, last) in seen.items():
+        with speaking(code):
+            assert first == say("sessions.begun") and last == say("sessions.none_fits", target="a", left_out="")
+    assert seen["en"][0] != seen["de"][0] and seen["en"][-1] != seen["de"][-1]

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from specviz.core.words import say
 from specviz.experiments.compare import Comparison
 from specviz.sessions.control_values import ControlValues
 from specviz.sessions.decode_queue import DecodeQueue
@@ -57,7 +58,7 @@ def rows(seen):
 
 def test_every_cell_is_measured_in_turns_with_the_target_alone(sweeping, begun):
     seen = list(sweep(sweeping, visitor(), SMALL))
-    assert line(seen[0]).startswith(("0 of 4", "Loading")) and line(seen[-1]) == "4 of 4: all done."
+    assert line(seen[0]).startswith(("0 of 4", "Loading")) and line(seen[-1]) == f"4 of 4: {say('sessions.sweep_done')}"
     assert [cell[0][:2] for cell in begun] == [("none", 0)] * 4
     assert [cell[1][:2] for cell in begun] == [("greedy", 1), ("greedy", 4), ("prompt lookup", 1), ("prompt lookup", 4)]
     last = rows(seen[-1])
@@ -75,14 +76,12 @@ def test_every_cell_is_measured_in_turns_with_the_target_alone(sweeping, begun):
 
 def test_the_estimate_comes_before_the_first_cell(sweeping, begun):
     someone = visitor()
-    assert sweeping.plan(someone, SMALL) == "4 cells: up to 128 tokens to write, half of them by the target alone."
+    assert sweeping.plan(someone, SMALL) == "4 combinations: up to 128 tokens, half of them by the target alone."
     drive = sweep(sweeping, someone, SMALL)
-    told = line(next(s for s in drive if "cells" in line(s)))
-    assert (
-        re.search(r"up to 128 tokens to write, half of them by the target alone, about \d+ s here", told) and not begun
-    )
+    told = line(next(s for s in drive if "combinations" in line(s)))
+    assert re.search(r"up to 128 tokens, half of them by the target alone; about \d+ s here", told) and not begun
     list(drive)
-    assert sweeping.plan(someone, SMALL) == "4 cells, 4 of them done already: nothing is left to run."
+    assert sweeping.plan(someone, SMALL) == "4 combinations: everything is measured."
 
 
 def test_stopping_keeps_what_is_done_and_the_same_choices_go_on_from_there(sweeping, begun):
@@ -93,7 +92,7 @@ def test_stopping_keeps_what_is_done_and_the_same_choices_go_on_from_there(sweep
             someone.jobs["sweep"].stop()
             break
     seen = list(drive)[-1]
-    assert len(rows(seen)) == 2 and "press Sweep to go on with the 2 missing cells" in line(seen)
+    assert len(rows(seen)) == 2 and "Stopped. Still to measure: 2 combinations." in line(seen)
     half = len(begun)
     last = list(sweep(sweeping, someone, SMALL))[-1]
     assert len(rows(last)) == 4
@@ -183,7 +182,7 @@ def test_pooled_prompts_are_counted(sweeping):
         ({"prompt": ""}, {}, "Type a prompt"),
         ({"top_p": 7}, {}, "top-p must be"),
         ({"target": "missing"}, {}, "no model named missing"),
-        ({"draft": ""}, {"strategies": ["greedy"]}, "None of these can draft"),
+        ({"draft": ""}, {"strategies": ["greedy"]}, "None of the chosen strategies can draft"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(sweeping, changes, choice, sentence):
@@ -194,7 +193,7 @@ def test_what_is_wrong_is_one_sentence(sweeping, changes, choice, sentence):
 
 def test_what_does_not_fit_is_left_out_and_named(sweeping):
     seen = list(sweep(sweeping, visitor(draft=""), SMALL))[-1]
-    assert "Left out: 'greedy'" in line(seen) and {r["strategy"] for r in rows(seen)} == {"prompt lookup"}
+    assert "Left out: “greedy”" in line(seen) and {r["strategy"] for r in rows(seen)} == {"prompt lookup"}
 
 
 def test_gaps_in_the_pictures_are_gaps(sweeping):

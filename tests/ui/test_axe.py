@@ -118,7 +118,7 @@ def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
     visit.page.get_by_text(say("studies.compare_title")).click()
     visit.page.get_by_text(say("sweep.title")).click()
     visit.page.locator("#sv-sweep-go").click()
-    visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
+    visit.until("() => /All done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
     found += faults_in_both(visit, "a sweep", "sv-sweep")
     visit.page.get_by_text(say("sweep.title")).click()
     visit.page.get_by_text(say("every_k.title"), exact=True).first.click()

@@ -128,7 +128,7 @@ def test_nothing_of_the_controls_and_the_studies_is_cut(chromium, open_tab):
     visit.page.locator("#sv-lossless-go").click()
     visit.page.locator("#sv-lossless-says").get_by_text("Replayed 100,000 of").wait_for()
     visit.page.locator("#sv-sweep-go").click()
-    visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
+    visit.until("() => /All done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
     visit.page.locator("#sv-every-k-table td").first.wait_for()
     visit.page.evaluate("() => document.querySelectorAll('.gr-accordion details').forEach((d) => { d.open = true; })")
     found = clipped(visit)

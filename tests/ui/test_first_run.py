@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from specviz.core.settings import RunSettings
+from specviz.core.words import say
 from specviz.drafting import STRATEGIES
 from specviz.models.folders import ModelError
 from specviz.recordings import gallery
@@ -26,7 +27,7 @@ from tests.ui import browser
 from tests.ui.actions import expected, link_of
 
 FIRST = gallery.FIRST_SETTINGS.strategy
-WORDS = f"This recording drafts with 'sampling'; the controls start with {FIRST!r}."
+WORDS = say("recordings.opening", shown="sampling", controls=FIRST)
 
 
 def visitor(**changes):
@@ -91,7 +92,7 @@ def test_where_the_default_does_not_fit_another_drafts_and_the_page_says_so(driv
     someone = visitor(draft=draft)
     last = played(drivers, someone)[-1]
     assert last["state"] == "finished" and {step.strategy for step in someone.run.steps} == {other}
-    assert last["say"] == f"{other.capitalize()} drafts instead of {FIRST!r}: {reason}."
+    assert last["say"] == say("sessions.instead", other=other, name=FIRST, reason=reason)
 
 
 def test_with_too_little_memory_another_drafts_and_the_page_says_so(drivers, unmade, changed):
@@ -104,7 +105,7 @@ def test_with_too_little_memory_another_drafts_and_the_page_says_so(drivers, unm
     someone = visitor()
     last = played(drivers, someone)[-1]
     assert last["state"] == "finished" and {step.strategy for step in someone.run.steps} == {"sampling"}
-    assert last["say"] == f"Sampling drafts instead of {FIRST!r}: {words}"
+    assert last["say"] == say("sessions.instead", other="sampling", name=FIRST, reason=words.rstrip("."))
 
 
 def test_a_strategy_that_a_visitor_chose_is_not_replaced(drivers, changed):

@@ -33,7 +33,7 @@ def test_a_pair_that_is_only_passed_loads_nothing_stops_no_run_and_keeps_what_wa
     visit.wait_steps(before + 4)
     assert visit.state() == "Running"
     visit.page.locator("#sv-load").click()
-    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('The run has these models already')")
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('These models are already loaded')")
     visit.wait_steps(before + 6)
     assert visit.state() == "Running"
     visit.press("pause")

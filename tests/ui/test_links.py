@@ -59,12 +59,12 @@ def test_knobs_of_strategies_and_draft_lengths_come_along():
         ("temperature=1e999", "temperature must be a number"),
         ("max_new_tokens=1" + "0" * 400, "new tokens must be"),
         ("seed=-5", "seed must be"),
-        ("strategy=magic", "There is no strategy named 'magic'"),
-        ("draft_length=magic", "There is no draft length named 'magic'; known are fixed, heuristic"),
+        ("strategy=magic", "There is no 'magic' in the menu “Drafting strategy”"),
+        ("draft_length=magic", "There is no 'magic' in the menu “How far to draft”; known are fixed, heuristic"),
         ("confidence_threshold=x", "confidence threshold must be a number from 0 to 1"),
-        ("rule=__class__", "There is no rule named"),
-        ("dtype=int8", "There is no dtype named"),
-        ("speed=fast", "There is no speed named"),
+        ("rule=__class__", "in the menu “Verification rule”"),
+        ("dtype=int8", "in the menu “Number format”"),
+        ("speed=fast", "in the menu “Speed”"),
         ("chat=perhaps", "chat must be 1 or 0"),
         ("target=/etc", "cannot be the name of a model in a link"),
         ("target=../../etc", "cannot be the name"),
@@ -78,15 +78,15 @@ def test_knobs_of_strategies_and_draft_lengths_come_along():
 def test_a_bad_value_is_left_out_and_told(query, sentence):
     values, refused = links.read("?" + query)
     assert values == {} and len(refused) == 1 and sentence in refused[0] and "\n" not in refused[0]
-    assert links.told(refused).startswith("Not all of this link was taken as it stands: ")
+    assert links.told(refused).startswith("A setting of this link was not used as given: ")
 
 
 def test_a_bad_value_does_not_take_the_good_ones_along():
     values, refused = links.read("k=8&temperature=warm&seed=3&strategy=x")
     assert values == {"k": 8, "seed": 3} and len(refused) == 2
     assert links.told(refused) == (
-        "2 settings of this link were not taken as they stand. temperature must be a number from 0 to 2. "
-        "There is no strategy named 'x'."
+        "2 settings of this link were not used as given. temperature must be a number from 0 to 2. "
+        "There is no 'x' in the menu “Drafting strategy”."
     )
 
 
@@ -94,11 +94,11 @@ def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
     values, refused = links.read("temperature=50&top_k=1000&k=99&top_p=-1&ngram=0")
     assert values == {"temperature": 2.0, "top_k": 200, "k": 32, "top_p": 0.0, "ngram": 1}
     assert refused[:3] == [
-        "temperature goes from 0 to 2 on this page, and stands at 2; the link asked for 50.",
-        "top-k goes from 0 to 200 on this page, and stands at 200; the link asked for 1000.",
-        "K goes from 0 to 32 on this page, and stands at 32; the link asked for 99.",
+        "temperature goes from 0 to 2 on this page and was set to 2; the link asked for 50.",
+        "top-k goes from 0 to 200 on this page and was set to 200; the link asked for 1000.",
+        "K goes from 0 to 32 on this page and was set to 32; the link asked for 99.",
     ]
-    assert len(refused) == 5 and links.told(refused).startswith("5 settings of this link were not taken as they stand.")
+    assert len(refused) == 5 and links.told(refused).startswith("5 settings of this link were not used as given.")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
         ("temperature=nan", "temperature must be a number from 0 to 2; you gave 'nan'."),
         ("max_new_tokens=0.5e", "new tokens must be a whole number from 1 to 512; you gave '0.5e'."),
         ("seed=" + "9" * 20, f"seed must be a whole number from 0 to {2**63 - 1:,}; you gave '{'9' * 20}'."),
-        ("top_k=123456789", "top-k goes from 0 to 200 on this page, and stands at 200; the link asked for 123456789."),
+        ("top_k=123456789", "top-k goes from 0 to 200 on this page and was set to 200; the link asked for 123456789."),
     ],
 )
 def test_a_sentence_says_what_the_page_allows_and_what_was_asked(query, sentence):
@@ -127,17 +127,17 @@ def test_names_of_no_setting_are_told_and_those_of_others_are_left_alone():
         [],
     )
     assert links.read("&".join(f"a{i}=1" for i in range(200)))[1] == [
-        "The address holds too many settings; none was taken."
+        "The address has too many settings, so none was used."
     ]
 
 
 def test_a_model_that_nobody_knows_yet_is_named_before_play_is_pressed():
     values, said = links.read("target=owner/nothing&draft=SmolLM2-135M-Instruct")
     assert values["target"] == "owner/nothing"
-    assert said == ["owner/nothing is in no list here: it is looked for when Play is pressed."]
+    assert said == ["owner/nothing is not in the menu. The app looks for it when you press Play."]
     assert links.told(said) == said[0]  # it was taken, so nothing is called refused
     assert links.told(links.read("target=owner/nothing&zzz=1")[1]) == (
-        f"Not all of this link was taken as it stands: There is no setting named 'zzz'. {said[0]}"
+        f"A setting of this link was not used as given: There is no setting named 'zzz'. {said[0]}"
     )
     assert links.read("target=default&draft=")[1] == []
 
@@ -174,14 +174,14 @@ def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, o
 
 def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_tab):
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
-    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('Not all of this link')")
-    assert "temperature goes from 0 to 2 on this page, and stands at 0; the link asked for -3." in tab.say()
+    tab.until("() => document.querySelector('.sv-say').textContent.startsWith('A setting of this link was not used')")
+    assert "temperature goes from 0 to 2 on this page and was set to 0; the link asked for -3." in tab.say()
     assert tab.state() == "Not done" and tab.chips() == []
     assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0"
     assert tab.page.locator("#sv-prompt textarea").input_value() == "<img src=x onerror=alert(1)>"
     tab.steps_one_by_one(1)
-    assert "Not all" not in tab.say()
+    assert "was not used as given" not in tab.say()
 
 
 def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, open_tab):
@@ -190,7 +190,7 @@ def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, 
     for words in (
         "temperature goes from 0 to 2 on this page",
         "no setting named 'length'",
-        "owner/nothing is in no list here",
+        "owner/nothing is not in the menu",
     ):
         assert words in tab.say()
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "2"

@@ -40,7 +40,7 @@ def test_the_models_asked_for_last_are_those_that_come(slow, button):
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('Fetching evil')")
     visit.write_in("target", "missing")
     visit.press(button)
-    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('Other models are being loaded')")
+    visit.until("() => document.querySelector('.sv-say').textContent.startsWith('Other models are loading')")
     gate.set()
     visit.wait_state("Not done")
     assert "no model named missing" in visit.say()

@@ -125,7 +125,10 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
         return {"name": name, "alone": name == "target alone", "at": at, "stop": "length", "in": True, **more,
                 "tok": [[[word, "a"]] for word in words]}  # fmt: skip
 
-    says = "Token 3 differs: 'x' here, 'c' alone; the target's logits are 1.000 and 1.125, margin 0.125, below 0.5: a near-tie."
+    says = (
+        "Token 3 differs: 'x' here, 'c' with the target alone. The target's logits are 1.000 and 1.125. "
+        "The margin 0.125 is below 0.5: a near-tie."
+    )
     lanes_ = [
         lane("target alone", [100, 200, 300, 400], "abcd"),
         lane("greedy", [50, 100, 150, 200], "abxy", held={"same": False, "place": 2, "says": says}),

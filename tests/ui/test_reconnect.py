@@ -204,7 +204,9 @@ def test_a_copied_tab_takes_the_run_over_and_the_first_begins_its_own(desk, open
     reload(second)
     second.wait_state("Paused")
     first.wait_state("Paused")
-    first.until("() => document.querySelector('.sv-say').textContent.startsWith('Another window goes on')")
+    first.until(
+        "() => document.querySelector('.sv-say').textContent.startsWith('This run continues in another window')"
+    )
     made = first.place()[1]
     second.wait_steps(made)
     second.choose("speed", "full speed")

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
+from specviz.core.words import say
 from tests.ui.actions import PHONE, expected, lengthen, overflow, reload, wait_pause
 
 FOCUS = """() => {
@@ -140,9 +141,9 @@ def test_a_wide_tree_says_what_is_in_sight(visit):
     # a card is drawn at most every 600 ms
     visit.until("() => document.querySelector('.sv-card-title').textContent.startsWith('Step 1 ·')")
     words = visit.page.locator(".sv-tree .sv-sides .sv-muted")
-    assert re.fullmatch(r"places \d+–\d+ of 1[23]", words.text_content() or "")
+    assert re.fullmatch(r"positions \d+–\d+ of 1[23]", words.text_content() or "")
     before = words.text_content()
-    visit.page.locator(".sv-tree").get_by_role("button", name="places after").click()
+    visit.page.locator(".sv-tree").get_by_role("button", name="positions after").click()
     assert words.text_content() != before
 
 
@@ -281,14 +282,14 @@ def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visi
 def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):
     visit.steps_one_by_one(2)
     visit.prompt("Something else")
-    hint = "The prompt has changed: Play and Step begin a new run; the run so far keeps its own."
+    hint = say("sessions.changed", what=say("sessions.changed_prompt"))
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
     visit.choose("preset", FIRST)
     visit.until("() => !document.querySelector('.sv-say').textContent.includes('changed')")
     visit.choose("preset", "Story")
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
     reload(visit)
-    visit.until("() => document.querySelector('.sv-say').textContent.includes('The prompt has changed')")
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('Changed: prompt')")
     visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", PRESETS["Story"].prompt)
     visit.press("step")
     visit.wait_label("step 1 of 1")
@@ -304,7 +305,7 @@ def test_after_a_raised_limit_it_is_told_that_play_goes_on(visit):
     visit.wait_state("Finished")
     before = visit.output()
     visit.slide("max-new-tokens", 20)
-    goes_on = "The token limit was reached. The limit was raised: Play and Step go on with this run."
+    goes_on = "The token limit was reached. " + say("sessions.raised")
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", goes_on)
     visit.press("play")
     visit.until("() => document.querySelector('.sv-headline').textContent.includes(' 20 tokens in ')")

@@ -29,29 +29,27 @@ def line(visit):
 
 
 def done(visit):
-    visit.until("() => /all done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
+    visit.until("() => /All done/.test(document.querySelector('.sv-sweep-line')?.textContent)")
 
 
 def test_a_sweep_is_stopped_taken_up_again_drawn_and_saved(visit):
     unfolded(visit, tokens=200)
     plan = visit.page.locator("#sv-sweep-plan")
     # the estimate is said before anything runs
-    plan.get_by_text(re.compile(r"8 cells: up to 3,200 tokens to write.*about \d+ s here")).wait_for()
+    plan.get_by_text(re.compile(r"8 combinations: up to 3,200 tokens.*about \d+ s here")).wait_for()
     visit.page.locator("#sv-sweep-go").click()
     visit.until("() => document.querySelectorAll('.sv-sweep-table tbody tr').length >= 2")
     visit.page.locator("#sv-sweep-stop").click()
     visit.until("() => /Stopped/.test(document.querySelector('.sv-sweep-line').textContent)")
     kept = rows(visit)
-    assert 2 <= kept < 8 and f"{kept} of 8: Stopped; press Sweep to go on with the {8 - kept} missing cell" in line(
-        visit
-    )
+    assert 2 <= kept < 8 and f"{kept} of 8: Stopped. Still to measure: {8 - kept} combination" in line(visit)
     first = visit.page.locator(".sv-sweep-table tbody tr:first-child td").all_text_contents()
-    visit.until("() => /of them done already/.test(document.querySelector('#sv-sweep-plan').textContent)")
-    assert f"{kept} of them done already" in plan.text_content()
+    visit.until("() => /of them already measured/.test(document.querySelector('#sv-sweep-plan').textContent)")
+    assert f"{kept} of them already measured" in plan.text_content()
 
     visit.page.locator("#sv-sweep-go").click()
     done(visit)
-    assert rows(visit) == 8 and line(visit) == "8 of 8: all done."
+    assert rows(visit) == 8 and line(visit) == "8 of 8: All done."
     # what was done before the stop was not measured again
     assert visit.page.locator(".sv-sweep-table tbody tr:first-child td").all_text_contents() == first
     assert visit.page.locator(".sv-sweep-bar").get_attribute("aria-valuenow") == "100"

@@ -194,7 +194,7 @@ def test_every_recorded_comparison_is_there_as_it_is_said_to_be_made():
             run = compared.traces[lane]
             assert run.prompt == plan.prompt and all(step.settings == settings for step in run.steps)
             assert lane == ALONE or run.baseline.identical is True, lane
-    with pytest.raises(TraceError, match="no recorded comparison named 'x'; choose one of: race"):
+    with pytest.raises(TraceError, match=r"no recorded comparison named 'x'\. Choose one of: race"):
         gallery.read_comparison("x")
     with pytest.raises(TraceError, match="python -m specviz record"):
         gallery.read_comparison("race", gallery.TRACES)
@@ -402,7 +402,7 @@ def test_a_recorded_comparison_is_opened_and_raced_without_network_or_model(chro
     tab.menu("A race of three drafts")
     tab.page.locator(".sv-race").wait_for()
     says = tab.page.locator("#sv-compare-says")
-    says.get_by_text("A recorded comparison, “A race of three drafts”. No model runs for it").wait_for()
+    says.get_by_text("Recorded comparison: “A race of three drafts”. No model runs for it").wait_for()
     plan = gallery.COMPARISONS["race"]
     rows = tab.page.locator("#sv-compared tbody th").all_text_contents()
     assert [row.split("fastest")[0].strip() for row in rows] == [ALONE, *plan.strategies]
@@ -437,6 +437,6 @@ def test_a_recorded_comparison_ends_the_live_one_and_has_the_last_word(visit):
     visit.until("() => document.querySelector('#sv-compare-says').textContent.includes('Comparing: ')")
     visit.menu("A race of three drafts")
     said = "() => document.querySelector('#sv-compare-says').textContent.trim()"
-    visit.until(f"() => ({said})().startsWith('A recorded comparison')")
+    visit.until(f"() => ({said})().startsWith('Recorded comparison')")
     visit.page.wait_for_timeout(1500)  # a late frame of the live one must not take its place
-    assert visit.page.evaluate(said).startswith("A recorded comparison")
+    assert visit.page.evaluate(said).startswith("Recorded comparison")

@@ -68,11 +68,11 @@ def test_identical_texts_get_a_tick_and_a_difference_its_place_logits_and_margin
     traces["greedy"] = replace(traces["greedy"], baseline=record)
     held = made(traces)["lanes"][1]["held"]
     assert held["place"] == 4 and not held["same"]
-    assert "logits are 3.500 and 3.750, margin 0.250, below 0.5: a near-tie" in held["says"]
+    assert "logits are 3.500 and 3.750. The margin 0.250 is below 0.5: a near-tie." in held["says"]
     # a margin above the bound is never called one
     record = replace(record, tie_bound=0.1)
     traces["greedy"] = replace(traces["greedy"], baseline=record)
-    assert "no near-tie: a fault" in made(traces)["lanes"][1]["held"]["says"]
+    assert "no near-tie but a fault" in made(traces)["lanes"][1]["held"]["says"]
 
 
 @pytest.mark.parametrize(
