@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
 from typing import Any
 
 from specviz.core.records import (
@@ -106,6 +107,11 @@ class Trace:
                     log.warning("This run is so long that its saved trace keeps fewer probabilities.")
                 return f'{head[:-1]},"steps":[{",".join(steps)}]}}'
         raise TraceError(sentence("errors.trace_unsaved", most=MOST_WRITTEN // 1_000_000))
+
+    def _repr_html_(self) -> str:
+        """The run itself where a notebook shows a value, in a saved notebook too."""
+        # by name: the views stand above the traces, and only a notebook asks for this
+        return str(import_module("specviz.export.frame").to_frame(self))
 
     @classmethod
     def from_json(cls, text: str) -> Trace:

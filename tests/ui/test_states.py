@@ -141,9 +141,9 @@ def test_a_wide_tree_says_what_is_in_sight(visit):
     # a card is drawn at most every 600 ms
     visit.until("() => document.querySelector('.sv-card-title').textContent.startsWith('Step 1 ·')")
     words = visit.page.locator(".sv-tree .sv-sides .sv-muted")
-    assert re.fullmatch(r"places \d+–\d+ of 1[23]", words.text_content() or "")
+    assert re.fullmatch(r"positions \d+–\d+ of 1[23]", words.text_content() or "")
     before = words.text_content()
-    visit.page.locator(".sv-tree").get_by_role("button", name="places after").click()
+    visit.page.locator(".sv-tree").get_by_role("button", name="positions after").click()
     assert words.text_content() != before
 
 

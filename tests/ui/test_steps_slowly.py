@@ -349,7 +349,7 @@ def test_the_ribbon_shows_the_winning_branch_and_one_mark_for_the_rest(forked):
     assert f"{rest} of {len(step.tokens)}" in (first.text_content() or "")
     first.hover()
     tip = visit.page.locator(".sv-tip").text_content()
-    assert f"{rest} of {len(step.tokens)} drafted tokens not taken" in tip and "place 1:" in tip
+    assert f"{rest} of {len(step.tokens)} drafted tokens not taken" in tip and "position 1:" in tip
     assert visit.page.locator(".sv-fork-rest").first.is_visible()
     switch(visit, "Discarded drafts")
     assert visit.page.locator(".sv-fork").first.is_visible()
@@ -365,7 +365,7 @@ def test_the_headline_counts_places_and_says_so(forked):
     assert f"({rate.part} of {rate.whole} places)" in visit.headline()
     visit.page.locator(".sv-figure-alpha").hover()
     tip = visit.page.locator(".sv-tip").text_content()
-    assert "Counted by place" in tip and f"{counts.accepted} of {counts.tested} tested tokens" in tip
+    assert "Counted by position" in tip and f"{counts.accepted} of {counts.tested} tested tokens" in tip
 
 
 def test_the_tree_is_drawn_and_gone_through_by_keys_without_moving_the_run(forked):
@@ -387,8 +387,8 @@ def test_the_tree_is_drawn_and_gone_through_by_keys_without_moving_the_run(forke
         assert visit.page.evaluate("() => document.activeElement.getAttribute('aria-selected')") == "true"
         titles.add(visit.page.locator(".sv-place-title").text_content())
     assert visit.label() == label and visit.state() == "Finished"
-    assert any(title.startswith("Place 1, straight after the text") for title in titles)
-    assert any(title.startswith("Place 2, after") for title in titles)
+    assert any(title.startswith("Position 1, straight after the text") for title in titles)
+    assert any(title.startswith("Position 2, after") for title in titles)
     # the lanes hold what the walk tested, no more
     tested = sum(t.coin is not None for t in step.tokens)
     assert visit.page.locator(".sv-lane-draft .sv-pick").count() == tested + 1
@@ -398,7 +398,7 @@ def test_a_chain_has_no_tree_and_a_tree_is_told_place_by_place(forked):
     visit, _ = forked
     switch(visit, "Slow steps")
     visit.until(TALE)
-    assert visit.page.locator(".sv-tale-words").text_content().startswith("Place 1: the draft proposes")
+    assert visit.page.locator(".sv-tale-words").text_content().startswith("Position 1: the draft proposes")
     assert visit.page.locator(".sv-node.sv-wait").count() > 0
     visit.until(NO_TALE)
     assert visit.page.locator(".sv-node.sv-wait, .sv-edge.sv-wait").count() == 0
