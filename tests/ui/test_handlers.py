@@ -54,7 +54,7 @@ def test_a_control_is_written_down_and_hints_only_where_it_matters(handlers):
     told(handlers.step(REQUEST, *raw(handlers)))
     assert handlers.setter("k")(7, REQUEST) is None
     assert handlers.visitor(REQUEST).controls.values["k"] == 7
-    assert "begin a new run" in json.loads(handlers.setter("prompt")("another", REQUEST))["hint"]
+    assert "start a new run" in json.loads(handlers.setter("prompt")("another", REQUEST))["hint"]
 
 
 def test_an_example_fills_prompt_and_template_once(handlers):

@@ -285,7 +285,7 @@ def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):
     hint = say("sessions.changed", what=say("sessions.changed_prompt"))
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
     visit.choose("preset", FIRST)
-    visit.until("() => !document.querySelector('.sv-say').textContent.includes('changed')")
+    visit.until("() => !document.querySelector('.sv-say').textContent.includes('Changed')")
     visit.choose("preset", "Story")
     visit.until("(w) => document.querySelector('.sv-say').textContent === w", hint)
     reload(visit)
@@ -294,7 +294,7 @@ def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):
     visit.press("step")
     visit.wait_label("step 1 of 1")
     visit.wait_state("Paused")
-    assert "changed" not in visit.say()
+    assert "Changed" not in visit.say()
     assert "lighthouse" in "".join(visit.chips("p"))
 
 
