@@ -1,6 +1,7 @@
 // Entry of an exported run (specviz/export/page.py): one document without a server. The views are those of the page, over
 // a recording that the document brings along.
 
+import { followBare } from './bare.js';
 import { makeCard } from './card.js';
 import { configure, CONFIG } from './config.js';
 import { add, button, el } from './dom.js';
@@ -26,6 +27,7 @@ export function mount() {
   configure(dataOf('specviz-config'));
   const run = dataOf('specviz-run'), root = document.querySelector('.sv-root');
   followTheme();
+  followBare();
   const store = makeStore(), reach = makeReach(), parts = {};
   const { view, relay } = makeDrawing(store, parts, reach);
   const live = parts.live = makeLive(store, view, root, null, () => {});

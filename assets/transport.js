@@ -3,6 +3,7 @@
 // looked at on the way in. On a recording they replay it and compute nothing: "Run live" (#sv-live) does that. On a live
 // run they are held back only while the cursor is behind its end.
 
+import { passOn } from './bare.js';
 import { CONFIG } from './config.js';
 import { add, button, el, hear, setText } from './dom.js';
 import { say } from './say.js';
@@ -125,9 +126,11 @@ export function makeTransport(host, root, store, live, parts, onMove) {
   const endWords = () => say(store.recording ? 'view.end_recording' : 'view.end_run');
   const sayEnd = () => live.tell(endWords());
 
+  const isOver = () => store.recording || live.state() === 'finished';
+
   // At the end of what is over, a key neither begins a new run nor starts again.
   function over() {
-    if (!store.atEnd || !(store.recording || live.state() === 'finished')) return false;
+    if (!store.atEnd || !isOver()) return false;
     sayEnd();
     return true;
   }
@@ -190,6 +193,7 @@ export function makeTransport(host, root, store, live, parts, onMove) {
   function onKey(event) {
     if (event.key === 'Tab') pointed = null;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (!event.target.closest?.(TYPED) && passOn(event.key, store, isOver())) return event.preventDefault();
     const at = event.target, scrubs = at === range && event.key === ' ';
     if (!scrubs && at.closest?.(event.key.startsWith('Page') ? TYPED : KEYED)) return;
     // a button that has the focus from the keyboard is pressed by Space; one that was clicked is not pressed again

@@ -1,6 +1,7 @@
 // Entry of the live view: builds the parts in the component's root and gives each what it needs. `element`, `props`,
 // `watch`, `server` and `trigger` are Gradio's.
 
+import { followBare } from './bare.js';
 import { makeCard } from './card.js';
 import { makeCharts } from './charts.js';
 import { add, el } from './dom.js';
@@ -33,6 +34,7 @@ const ASK_PLAYING_MS = 250, ASK_MS = 30;
 export function mount({ element, props, watch, server, trigger }) {
   const root = element.querySelector('.sv-root');
   root.replaceChildren();
+  followBare();
   const store = makeStore(), reach = makeReach(), parts = {};
   const { view, relay } = makeDrawing(store, parts, reach);
   const live = parts.live = makeLive(store, view, root, server, trigger);

@@ -34,8 +34,8 @@ MAX_LINK = 2000
 """Characters of a link that the page makes; longer ones are cut by some programs."""
 MOST_NAMED = 5
 """Unknown settings that are named in a sentence."""
-# the address of a recording, the language of the page, Gradio's own, the hub's, and those of campaigns and counters
-_OF_OTHERS = re.compile(r"trace|lang|__\w+|view|deep_link|footer|logs|embed|utm\w*|ref|source|[a-z]{0,3}clid")
+# the address of a recording, the page's language and what it shows, Gradio's own, the hub's, and those of campaigns and counters
+_OF_OTHERS = re.compile(r"trace|lang|bare|__\w+|view|deep_link|footer|logs|embed|utm\w*|ref|source|[a-z]{0,3}clid")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 

@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from importlib import import_module
 from typing import Any
 
 from specviz.core.records import (
@@ -108,6 +109,11 @@ class Trace:
             f"The trace of this run is larger than {MOST_WRITTEN // 1_000_000} MB and could not be opened again; "
             "record a shorter run, or draft fewer tokens per step."
         )
+
+    def _repr_html_(self) -> str:
+        """The run itself where a notebook shows a value, in a saved notebook too."""
+        # by name: the views stand above the traces, and only a notebook asks for this
+        return str(import_module("specviz.export.frame").to_frame(self))
 
     @classmethod
     def from_json(cls, text: str) -> Trace:

@@ -19,8 +19,8 @@ SCRIPTS: Mapping[str, bytes] = MappingProxyType(
 )
 """Name → text in UTF-8 of each module. Read once: what is served is what `page.SCRIPTS_AT` names."""
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
-MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print"}
-"""Sheets of their own: what colours a visitor's system forces must not take away, and the page on paper."""
+MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print", "bare.css": "all"}
+"""Sheets of their own: what colours a visitor's system forces must not take away, the page on paper, and bare pages."""
 SPOKEN = ("page", "view")
 """Sections of the catalogue that the scripts use."""
 
@@ -31,7 +31,7 @@ def spoken() -> dict[str, Any]:
 
 
 def head() -> Html:
-    """Style sheets for one medium each: Gradio's loader would keep them from what stands outside its own column."""
+    """Style sheets outside the page's own: Gradio's loader would keep them from what stands outside its own column."""
     return joined(sheet((ASSETS / name).read_text(encoding="utf-8"), media) for name, media in MEDIA.items())
 
 

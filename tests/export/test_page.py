@@ -43,7 +43,7 @@ def test_the_policy_allows_its_own_script_and_sheets_and_nothing_else():
     assert directives.pop("default-src") == "'none'" and directives.pop("img-src") == "data:"
     scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
     sheets = re.findall(r"<style media=\".*?\">(.*?)</style>", page, re.S)
-    assert len(scripts) == 1 and len(sheets) == 3
+    assert len(scripts) == 1 and len(sheets) == 4
 
     def hashed(texts):
         return {f"'sha256-{base64.b64encode(hashlib.sha256(t.encode()).digest()).decode()}'" for t in texts}

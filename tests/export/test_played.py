@@ -76,19 +76,6 @@ def test_a_tree_and_changed_settings_are_shown(opened, saved, name):
     assert run.page.get_by_text("K 2→8").count() == (6 - 1 if name == "k-midway" else 0)
 
 
-def test_a_sandboxed_frame_without_an_address_or_storage(opened, tmp_path, saved):
-    page = saved().read_text(encoding="utf-8").replace("&", "&amp;").replace('"', "&quot;")
-    outer = tmp_path / "outer.html"
-    outer.write_text(f'<!doctype html><iframe sandbox="allow-scripts" srcdoc="{page}" width=900 height=600></iframe>')
-    run = opened().go(outer)
-    frame = run.page.frames[1]
-    run.wait_step(f"step 3 of {STEPS}", frame)
-    frame.locator(".sv-scrub input").press("End")
-    run.wait_step(f"step {STEPS} of {STEPS}", frame)
-    frame.get_by_role("button", name="Large type").click()
-    assert frame.locator(".sv-root.sv-presenter").count() == 1
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(opened, saved, theme):
     run = opened(color_scheme=theme).go(saved("4-bit" if theme == "light" else "explanation"))

@@ -322,3 +322,14 @@ def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):
     second.press("play")
     second.wait_state("Finished")
     assert second.output() == expected(draft_length="heuristic")
+
+
+def test_bare_leaves_ribbon_card_and_transport_in_sight(chromium, open_tab):
+    context = chromium.new_context(viewport={"width": 960, "height": 540})
+    visit = open_tab(context, "?bare=1&trace=copy")
+    visit.wait_label("step 1 of 20")
+    assert "bare" not in visit.say()
+    seen = [visit.page.locator(part).bounding_box() for part in ("#sv-play", ".sv-ribbon", ".sv-scrub", ".sv-card")]
+    assert all(box and box["x"] < 20 for box in seen)
+    assert not visit.page.locator("#sv-side:visible, .sv-headline:visible, .sv-charts:visible, footer:visible").count()
+    context.close()
