@@ -102,7 +102,7 @@ class Files:
             plan, step = gallery.RECORDINGS.get(str(_field(asked, "name"))), _field(asked, "step")
             page = to_html(
                 trace,
-                title=plan.title if plan else "",
+                title=spoken(plan.title) if plan else "",
                 step=step if isinstance(step, int) and step > 0 else None,
                 language=language(),
             )
