@@ -134,9 +134,10 @@ def test_the_replay_goes_at_the_speed_of_the_menu(visit):
         }"""
     )
     visit.click("play")
-    visit.until("() => window.times.length >= 2")
-    first, second = visit.page.evaluate("() => window.times.slice(0, 2)")
-    assert 900 < second - first < 2500
+    visit.until("() => window.times.length >= 4")
+    first, *_, last = visit.page.evaluate("() => window.times.slice(0, 4)")
+    # a busy machine sees one step or another late
+    assert 2500 < last - first < 6000
 
 
 @pytest.mark.parametrize("how", ["ArrowRight", "PageDown", "Space", "step"])

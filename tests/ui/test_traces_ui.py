@@ -434,6 +434,7 @@ def test_a_recorded_comparison_is_opened_and_raced_without_network_or_model(chro
     assert plan.prompt in tab.page.locator("#sv-compared").text_content()
     tab.until("() => { const box = document.querySelector('#sv-compare').getBoundingClientRect();"
               " return box.top >= 0 && box.top < innerHeight / 2; }")  # fmt: skip
+    tab.page.locator(".sv-race-picks button").nth(len(plan.strategies)).wait_for()
     assert tab.page.locator(".sv-race-picks button").all_text_contents() == [ALONE, *plan.strategies]
     # the race begins with the fastest
     compared = gallery.read_comparison("race")
