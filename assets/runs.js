@@ -21,6 +21,7 @@ export function makeRuns(row, root, store, live, trigger) {
   const actions = add(el('div', 'sv-runs-actions'),
     button('sv-run-open', say('view.open_run'), '', () => picker.click()),
     button('sv-run-save', say('view.save_run'), '', save),
+    button('sv-run-page', say('view.save_page'), '', savePage),
     // the page around this view knows where its controls stand; it answers with an event
     button('sv-run-link', say('view.copy_link'), '', () => trigger('link', {})),
     button('sv-run-text', say('view.copy_text'), '', copyOutput));
@@ -95,6 +96,18 @@ export function makeRuns(row, root, store, live, trigger) {
       const reply = from.text !== undefined ? { json: from.text, file: from.file } : await live.call('saved', from);
       if (reply.error) return live.tell(reply.error);
       saveText(reply.file, reply.json, 'application/json');
+      live.tell(say('view.saved_as', { file: reply.file }));
+    } catch { live.tell(say('view.away_save')); }
+  }
+
+  // One file that plays by itself, and opens at the step on screen.
+  async function savePage() {
+    show(false);
+    try {
+      const { name, kept } = live.source(), from = store.recording ? { name, kept } : { r: store.run };
+      const reply = await live.call('as_page', { ...from, step: store.shown });
+      if (reply.error) return live.tell(reply.error);
+      saveText(reply.file, reply.html, 'text/html;charset=utf-8');
       live.tell(say('view.saved_as', { file: reply.file }));
     } catch { live.tell(say('view.away_save')); }
   }

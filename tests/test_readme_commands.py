@@ -42,6 +42,8 @@ SMALL = {
     "python -m specviz distill": "--out {room}/drafts --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz distill --out drafts --scale gpu": "--out {room}/gpu --answers 8 --new-tokens 8 --held-out 0.5 --epochs 1",
     "python -m specviz.models.table_maker": "--out {room}/table.safetensors",
+    "python -m specviz gallery": "{room}/site",
+    "python -m specviz gallery OUT": "",
     "python -m specviz export": "copy --out {room}/copy.html",
     "python -m specviz export explanation": "--out {room}/run.html",
     "python docs/make_map.py": "",
@@ -153,7 +155,7 @@ def room(tmp_path_factory):
 @pytest.mark.parametrize("command", RUNNABLE)
 def test_a_command_runs_to_its_end(command, default_pair, room, monkeypatch):
     line = f"{command} {added(command)}".format(room=room)
-    for blank, value in (BLANKS | {"OUTPUTS.npz": str(room / "outputs.npz")}).items():
+    for blank, value in (BLANKS | {" OUT ": f" {room / 'site'} ", "OUTPUTS.npz": str(room / "outputs.npz")}).items():
         line = line.replace(blank, value)
     words = shlex.split(line)
     if line.startswith(OWN_PROCESS):

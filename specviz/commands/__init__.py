@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from specviz.commands import app, bench, distill, export, models, record, run
+from specviz.commands import app, bench, distill, export, gallery, models, record, run
 from specviz.commands.base import Command
 
 COMMANDS: Mapping[str, Command] = {
     "app": app,
     "run": run,
     "export": export,
+    "gallery": gallery,
     "models": models,
     "record": record,
     "distill": distill,

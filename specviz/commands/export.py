@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from specviz.core.words import languages
+from specviz.core.words import languages, speaking, spoken
 from specviz.traces.trace import Trace, TraceError
 
 HELP = "write a run as one HTML file that plays without a network"
@@ -28,7 +28,8 @@ def call(args: argparse.Namespace) -> None:
     title, start = args.title, args.step
     if args.run in gallery.RECORDINGS:
         trace, plan = gallery.read(args.run), gallery.RECORDINGS[args.run]
-        title, start = title or plan.title, start or plan.start
+        with speaking(args.language):
+            title, start = title or spoken(plan.title), start or plan.start
     else:
         trace = _saved(Path(args.run), list(gallery.RECORDINGS))
     out = args.out or Path(f"{Path(args.run).stem}.html")

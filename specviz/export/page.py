@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from specviz import __version__
 from specviz.core.assets import ASSETS
 from specviz.core.output_files import check_file, write_text
+from specviz.core.words import language as spoken_language
 from specviz.core.words import say, speaking
 from specviz.export.charts import charts, colours
 from specviz.export.linking import NAME, link
@@ -60,9 +63,17 @@ def to_html(
 def _document(trace: Trace, title: str, step: int) -> str:
     told = spoken()
     run = {"recording": wire.recording(trace), "start": min(step, len(trace.steps)), "title": title}
+    script = f"(() => {{\n{link(ENTRY, SCRIPTS)}\n{NAME}['{ENTRY}'].mount();\n}})();"
+    main = tag("main", tag("div", charts(trace), cls="sv-root"), tag("noscript", tag("p", say("export.no_script"))))
+    return document(title, say("export.about"), main, script, {"run": run, "config": _config(trace) | told})
+
+
+def document(
+    title: str, about: str, main: Html, script: str = "", data: Mapping[str, Any] = MappingProxyType({})
+) -> str:
+    """A page in the language of the moment, which may run `script` and nothing else. `data`: for the script, by name."""
     style = "\n".join([css(STYLES), colours()])
     sheets = [("all", style), *((media, _asset(name)) for name, media in MEDIA.items())]
-    script = f"(() => {{\n{link(ENTRY, SCRIPTS)}\n{NAME}['{ENTRY}'].mount();\n}})();"
     head = [
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, [text for _, text in sheets])}">',
@@ -73,14 +84,13 @@ def _document(trace: Trace, title: str, step: int) -> str:
         *(f'<style media="{media}">{_checked(text)}</style>' for media, text in sheets),
     ]
     body = [
-        _header(title),
-        tag("main", tag("div", charts(trace), cls="sv-root"), tag("noscript", tag("p", say("export.no_script")))),
+        tag("header", tag("h1", title), tag("p", about), cls="sv-page-head"),
+        main,
         tag("footer", say("export.made", version=__version__), cls="sv-page-foot"),
-        _data("specviz-run", run),
-        _data("specviz-config", _config(trace) | told),
-        f"<script>{_checked(script)}</script>",
+        *(_data(f"specviz-{name}", value) for name, value in data.items()),
+        *([f"<script>{_checked(script)}</script>"] if script else []),
     ]
-    opening = f'<!doctype html>\n<html lang="{told["language"]}">\n<head>'
+    opening = f'<!doctype html>\n<html lang="{spoken_language()}">\n<head>'
     return "\n".join([opening, *head, "</head>", '<body class="sv-exported">', *body, "</body>", "</html>", ""])
 
 
@@ -88,10 +98,6 @@ def _begins(prompt: str) -> str:
     """The beginning of the prompt as a heading."""
     words = " ".join(prompt.split())
     return words if len(words) <= MOST_TITLE else words[:MOST_TITLE].rsplit(" ", 1)[0] + " …"
-
-
-def _header(title: str) -> Html:
-    return tag("header", tag("h1", title), tag("p", say("export.about")), cls="sv-page-head")
 
 
 def _config(trace: Trace) -> dict[str, Any]:
@@ -120,8 +126,9 @@ def _data(name: str, value: Any) -> str:
 
 
 def _policy(script: str, styles: list[str]) -> str:
+    allowed = _hash(script) if script else "'none'"
     return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {' '.join(map(_hash, styles))}; img-src data:; "
+        f"default-src 'none'; script-src {allowed}; style-src {' '.join(map(_hash, styles))}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -18,6 +18,7 @@ from typing import Any
 from specviz.core.settings import SpecvizError
 from specviz.core.words import language, say, sentence, speaking, spoken
 from specviz.decoding.knobs import own_knobs
+from specviz.export.page import to_html
 from specviz.metrics.telling_step import first_telling
 from specviz.recordings import gallery
 from specviz.sessions.decode_queue import DecodeQueue
@@ -58,7 +59,10 @@ class Files:
         def saved(asked: Any) -> dict[str, str]:
             return self.save(asked)
 
-        return [recordings, recording, opened, saved]
+        def as_page(asked: Any) -> dict[str, str]:
+            return self.as_page(asked)
+
+        return [recordings, recording, opened, saved, as_page]
 
     def open(self, text: Any) -> str:
         """A file's text as the page gets it, or a sentence that says what is wrong with it.
@@ -86,16 +90,42 @@ class Files:
     def save(self, asked: Any) -> dict[str, str]:
         """The text and a file name of run `r` so far, or of the recording `name`."""
         try:
-            if name := _field(asked, "name"):
-                return {"json": gallery.read(str(name)).to_json(), "file": f"specviz-{name}.json"}
-            visitor = self.visitors.by_run(str(_field(asked, "r") or ""))
-            if visitor is None or visitor.run is None:
-                return {"error": say("files.no_run")}
-            # between two steps, so that text and steps belong together
-            trace = self.queue.submit(visitor.run.trace).result()
-            return {"json": trace.to_json(), "file": file_name(trace)}
+            trace, name = self._asked(asked)
+            return {"json": trace.to_json(), "file": name + ".json"}
         except SpecvizError as error:
             return {"error": str(error)}
+
+    def as_page(self, asked: Any) -> dict[str, str]:
+        """The same run, or the opened file `kept`, as one HTML document that opens at its step number `step`."""
+        try:
+            trace, name = self._asked(asked)
+            plan, step = gallery.RECORDINGS.get(str(_field(asked, "name"))), _field(asked, "step")
+            page = to_html(
+                trace,
+                title=spoken(plan.title) if plan else "",
+                step=step if isinstance(step, int) and step > 0 else None,
+                language=language(),
+            )
+            return {"html": page, "file": name + ".html"}
+        except SpecvizError as error:
+            return {"error": str(error)}
+
+    def _asked(self, asked: Any) -> tuple[Trace, str]:
+        """The recording `name`, the opened file `kept`, or the run `r` so far, and how its file is named.
+
+        Raises SpecvizError where there is none.
+        """
+        if name := _field(asked, "name"):
+            return gallery.read(str(name)), f"specviz-{name}"
+        if kept := _field(asked, "kept"):
+            trace = self.kept(str(kept))
+            return trace, file_name(trace)
+        visitor = self.visitors.by_run(str(_field(asked, "r") or ""))
+        if visitor is None or visitor.run is None:
+            raise SpecvizError(say("files.no_run"))
+        # between two steps, so that text and steps belong together
+        trace = self.queue.submit(visitor.run.trace).result()
+        return trace, file_name(trace)
 
 
 def recordings_here() -> list[dict[str, str]]:
@@ -172,9 +202,9 @@ def controls_of(trace: Trace) -> dict[str, Any]:
 
 
 def file_name(trace: Trace) -> str:
-    """For example "specviz-what-is-photosynthesis.json"."""
+    """How a saved run is named without its ending: "specviz-what-is-photosynthesis"."""
     words = re.sub(r"[^a-z0-9]+", "-", trace.prompt.lower())[:40].strip("-")
-    return f"specviz-{words or 'run'}.json"
+    return f"specviz-{words or 'run'}"
 
 
 def _answer(trace: Trace, **more: Any) -> str:

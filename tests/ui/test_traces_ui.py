@@ -61,6 +61,19 @@ def test_a_saved_run_is_exactly_the_trace_and_is_found_by_its_id_only():
         assert list(answer) == ["error"] and "\n" not in answer["error"]
 
 
+def test_a_run_is_saved_as_a_page_that_opens_at_the_step_on_screen(trace):
+    kept = json.loads(READER.open(trace.to_json()))["kept"]
+    for asked, file in (
+        ({"name": "copy", "step": 4}, "specviz-copy.html"),
+        ({"kept": kept, "step": 1}, "specviz-w1-w2.html"),
+    ):
+        answer = READER.as_page(asked)
+        assert answer["file"] == file and f'"start":{asked["step"]},' in answer["html"]
+    assert "<h1>A text that repeats itself</h1>" in READER.as_page({"name": "copy", "step": 0})["html"]
+    for asked in ({"r": "other"}, {"kept": "x"}, {"name": "../x"}, {}, None, 3):
+        assert list(READER.as_page(asked)) == ["error"]
+
+
 def test_an_opened_file_is_the_recording_of_its_trace(trace):
     answer = json.loads(READER.open(trace.to_json()))
     assert answer["recording"] == json.loads(wire.pack(wire.recording(Trace.from_json(trace.to_json()))))
@@ -278,6 +291,17 @@ def test_a_run_is_saved_and_opened_again_and_looks_the_same(visit, desk, open_ta
     other.press("play")
     other.wait_state("Finished")
     assert other.output() == expected()
+
+
+def test_the_page_saves_a_run_as_a_page(desk, open_tab):
+    visit = open_tab(desk, "?trace=copy")
+    visit.key("ArrowRight", 3)
+    visit.wait_label("step 4 of 20")
+    visit.page.get_by_role("button", name="Runs: recordings, files and links").click()
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name="Save as page").click()
+    page = download.value.path().read_text(encoding="utf-8")
+    assert download.value.suggested_filename == "specviz-copy.html" and '"start":4,' in page
 
 
 @pytest.mark.parametrize(
