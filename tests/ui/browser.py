@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -131,6 +132,13 @@ def launch(first: RunSettings = FIRST_SETTINGS, **options: Any) -> tuple[gr.Bloc
     thread.join()
     assert answer, "the app could not be launched"
     return demo, answer[0]
+
+
+def free_port() -> int:
+    """A port that no app of another test takes, even after it was freed: Gradio looks for one from 7860 on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @cache

@@ -13,6 +13,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import Page
 
+from tests.ui import browser
 from tests.ui.actions import PHONE, SCREEN
 
 LATE = """
@@ -58,7 +59,7 @@ class Server:
     """A plain app that can be ended and begun anew at one address."""
 
     def __init__(self) -> None:
-        self.port: int | None = None
+        self.port = browser.free_port()
         self.begin()
 
     def begin(self) -> None:
@@ -74,7 +75,6 @@ class Server:
         thread.start()
         thread.join()
         self.url = answer[0]
-        self.port = int(self.url.rstrip("/").rsplit(":", 1)[1])
 
     def end(self) -> None:
         self.demo.close(verbose=False)

@@ -7,7 +7,7 @@ from tests.ui.actions import SCREEN
 
 def unfold(visit):
     visit.page.locator("#sv-lossless > button").click()
-    visit.page.locator("#sv-lossless-where").get_by_text("decided by").wait_for()
+    visit.page.locator("#sv-lossless-where").get_by_text("Rule: ").wait_for()
 
 
 def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):

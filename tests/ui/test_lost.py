@@ -22,7 +22,7 @@ class Server:
     def __init__(self) -> None:
         self.first = Context.id  # a new process numbers its components from the same number on
         self.demo: gr.Blocks
-        self.demo, self.url = browser.launch()
+        self.demo, self.url = browser.launch(server_port=browser.free_port())
 
     def end(self) -> None:
         self.demo.close(verbose=False)

@@ -142,7 +142,7 @@ def test_the_seed_that_was_used_is_told_and_another_is_never_used(visit):
 
 def test_numbers_typed_in_the_studies_are_held_to_what_they_allow(visit):
     visit.page.locator("#sv-lossless > button").click()
-    visit.page.locator("#sv-lossless-where").get_by_text("decided by").wait_for()
+    visit.page.locator("#sv-lossless-where").get_by_text("Rule: ").wait_for()
     last = visit.page.locator("#sv-lossless-step input[type=range]").get_attribute("max")
 
     def typed(box, text):

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from specviz.core.words import say
 from specviz.sessions import links
 from specviz.sessions.decode_queue import DecodeQueue
 from specviz.sessions.drive import Drivers
@@ -78,7 +79,7 @@ def test_whoever_drove_the_run_stops_within_a_step_and_is_told(visitors, drivers
     made = len(found.run.steps)
     thread.join(timeout=2)
     assert not thread.is_alive() and not someone.driver.is_held
-    assert messages[-1]["m"] == "taken" and "Another window" in messages[-1]["say"]
+    assert messages[-1]["m"] == "taken" and messages[-1]["say"] == say("sessions.taken")
     assert len(found.run.steps) <= made + 1
     told(drivers.play(found, 1))
     assert told(drivers.play(visitors.of("first tab"), 1))[-1]["state"] == "error"  # a new visitor without a prompt

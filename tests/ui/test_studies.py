@@ -47,7 +47,7 @@ def test_anything_else_is_one_sentence(context, shown):
 def test_only_the_files_opened_last_are_kept(context):
     text = gallery.read("k-midway").to_json()
     ids = [json.loads(context.services.files.open(text))["kept"] for _ in range(17)]
-    with pytest.raises(SpecvizError, match="open it again"):
+    with pytest.raises(SpecvizError, match="Open it again"):
         context.services.files.kept(ids[0])
     assert context.services.files.kept(ids[-1]).steps
 
