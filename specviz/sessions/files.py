@@ -10,6 +10,7 @@ import json
 import logging
 import re
 import secrets
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
@@ -41,6 +42,7 @@ class Files:
         self.queue = queue
         self.opening = opening
         self._opened: OrderedDict[str, tuple[Trace, int]] = OrderedDict()
+        self._lock = threading.Lock()  # visitors open files in several threads at once
 
     def functions(self) -> list[Callable[..., Any]]:
         """For `gr.HTML(server_functions=…)`, under these names."""
@@ -74,11 +76,12 @@ class Files:
             trace, answer = read_text(text, kept)
         except SpecvizError as error:
             return wire.pack({"error": str(error)})
-        self._opened[kept] = trace, len(text)
-        while len(self._opened) > MOST_OPENED or (
-            len(self._opened) > 1 and sum(size for _, size in self._opened.values()) > MAX_TRACE_CHARS
-        ):
-            self._opened.popitem(last=False)
+        with self._lock:
+            self._opened[kept] = trace, len(text)
+            while len(self._opened) > MOST_OPENED or (
+                len(self._opened) > 1 and sum(size for _, size in self._opened.values()) > MAX_TRACE_CHARS
+            ):
+                self._opened.popitem(last=False)
         return answer
 
     def kept(self, kept: str) -> Trace:

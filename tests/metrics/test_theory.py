@@ -22,16 +22,8 @@ from specviz.metrics.theory import (
     tokens_a_step,
     verdict,
 )
+from tests.published import TABLE_1
 
-# Leviathan et al. 2023, table 1 (c = 0): α, K → operations, speed-up
-TABLE_1 = [
-    (0.6, 2, 1.53, 1.96),
-    (0.7, 3, 1.58, 2.53),
-    (0.8, 2, 1.23, 2.44),
-    (0.8, 5, 1.63, 3.69),
-    (0.9, 2, 1.11, 2.71),
-    (0.9, 10, 1.60, 6.86),
-]
 # table 4 (T5-XXL, EnDe, T = 0, K = 7): α, c → expected
 TABLE_4 = [(0.75, 0.02, 3.2), (0.80, 0.04, 3.3), (0.82, 0.11, 2.5)]
 # argmax of the formula, and the speed-up there

@@ -16,7 +16,7 @@ from specviz.views.findings import findings, headlined
 from specviz.views.palette import ROLES
 from specviz.views.theory import Curve
 from tests.made_runs import case, ran, run_of, trace_of, words
-from tests.metrics.test_theory import TABLE_1
+from tests.published import TABLE_1
 
 
 def drawn(curve):
