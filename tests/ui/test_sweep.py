@@ -17,7 +17,7 @@ def unfolded(visit, tokens=32):
     visit.page.get_by_text("Sweep strategies and K").click()
     visit.page.locator("#sv-sweep-go").wait_for()
     visit.slide("sweep-tokens", tokens)
-    visit.until("() => /cells/.test(document.querySelector('#sv-sweep-plan').textContent)")
+    visit.until("() => /combination/.test(document.querySelector('#sv-sweep-plan').textContent)")
 
 
 def rows(visit):
