@@ -28,7 +28,7 @@ function keepRun(run) {
 
 // `server` and `trigger` are Gradio's; `root` is the element of the view.
 export function makeLive(store, view, root, server, trigger) {
-  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, floor = -1, filling = false, again = false;
+  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, stated = 0, floor = -1, filling = false, again = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something refused
@@ -97,6 +97,7 @@ export function makeLive(store, view, root, server, trigger) {
     const missed = top > 0 && message.seq > top + 1, late = message.seq < top;
     seq = message.seq;
     if (some(seq)) top = Math.max(top, seq);
+    if (message.m === 'frame' && some(seq)) stated = Math.max(stated, seq);
     handle(message, late);
     if (missed || (message.m === 'frame' && headless())) fill();
   }
@@ -178,7 +179,8 @@ export function makeLive(store, view, root, server, trigger) {
         again = false;
         const run = store.run, reply = await call('resync', { r: run, f: store.n, head: headless() });
         if (run !== store.run || !reply || reply.error) break;
-        if (reply.seq < top) delete reply.state; // a message that was sent after it has come before it
+        // what was said after it, or of an error, stands
+        if (reply.seq < top || reply.seq <= stated || ['refused', 'error'].includes(state)) delete reply.state;
         if (reply.head && !store.head?.prompt?.length) { store.head = reply.head; view.fresh(); }
         if (!take(reply) && !again) break;
       }

@@ -51,6 +51,7 @@ export function mount({ element, props, watch, server, trigger }) {
     keepFromTranslation();
     fillLanguageLinks();
     placeNotes(element);
+    parts.transport.update(); // its buttons may not have been there
   });
   view.fresh();
   watch('value', () => {

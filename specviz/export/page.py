@@ -26,7 +26,7 @@ from specviz.metrics.telling_step import first_telling
 from specviz.metrics.trust import SLACK
 from specviz.traces.trace import Trace
 from specviz.views import palette, wire
-from specviz.views.markup import Html, tag
+from specviz.views.markup import Html, data, inline_script, sheet, tag
 from specviz.views.page_files import MEDIA, SCRIPTS, css, spoken
 
 ENTRY = "replay.js"
@@ -69,29 +69,35 @@ def _document(trace: Trace, title: str, step: int) -> str:
 
 
 def document(
-    title: str, about: str, main: Html, script: str = "", data: Mapping[str, Any] = MappingProxyType({})
+    title: str, about: str, main: Html, script: str = "", given: Mapping[str, Any] = MappingProxyType({})
 ) -> str:
-    """A page in the language of the moment, which may run `script` and nothing else. `data`: for the script, by name."""
+    """A page in the language of the moment, which may run `script` and nothing else. `given`: data for the script, by name."""
     style = "\n".join([css(STYLES), colours()])
     sheets = [("all", style), *((media, _asset(name)) for name, media in MEDIA.items())]
     head = [
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, [text for _, text in sheets])}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f'<meta name="generator" content="specviz {__version__}">',
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, [text for _, text in sheets])),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"specviz {__version__}"),
         tag("title", f"{title} · specviz"),
-        *(f'<style media="{media}">{_checked(text)}</style>' for media, text in sheets),
+        *(sheet(text, media) for media, text in sheets),
     ]
     body = [
         tag("header", tag("h1", title), tag("p", about), cls="sv-page-head"),
         main,
         tag("footer", say("export.made", version=__version__), cls="sv-page-foot"),
-        *(_data(f"specviz-{name}", value) for name, value in data.items()),
-        *([f"<script>{_checked(script)}</script>"] if script else []),
+        *(_data(f"specviz-{name}", value) for name, value in given.items()),
+        *([inline_script(script)] if script else []),
     ]
-    opening = f'<!doctype html>\n<html lang="{spoken_language()}">\n<head>'
-    return "\n".join([opening, *head, "</head>", '<body class="sv-exported">', *body, "</body>", "</html>", ""])
+    page = tag(
+        "html", tag("head", *_lines(head)), tag("body", *_lines(body), cls="sv-exported"), lang=spoken_language()
+    )
+    return f"<!doctype html>\n{page}\n"
+
+
+def _lines(parts: list[Html]) -> list[str]:
+    return [line for part in parts for line in ("\n", part)]
 
 
 def _begins(prompt: str) -> str:
@@ -119,10 +125,10 @@ def _config(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _data(name: str, value: Any) -> str:
+def _data(name: str, value: Any) -> Html:
     """Data for the script. `wire.pack` leaves no character that could end or change the element."""
     text = wire.pack(value).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    return f'<script type="application/json" id="{name}">{text}</script>'
+    return data(name, text)
 
 
 def _policy(script: str, styles: list[str]) -> str:
@@ -135,13 +141,6 @@ def _policy(script: str, styles: list[str]) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _checked(text: str) -> str:
-    """The project's own script or style sheet, which HTML must not end early."""
-    if any(end in text.lower() for end in ("</script", "</style", "<!--")):
-        raise ValueError("A script or style sheet must not contain a closing tag.")
-    return text
 
 
 def _asset(name: str) -> str:

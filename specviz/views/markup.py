@@ -13,7 +13,7 @@ from html import escape
 
 GAP = "–"
 """Stands where nothing was measured or there is nothing to divide by."""
-_VOID = ("br",)
+_VOID = ("br", "meta")
 
 
 class Html(str):
@@ -32,7 +32,7 @@ def html(value: object) -> Html:
     return Html(GAP if value is None else escape(str(value)))
 
 
-def tag(name: str, *inside: object, **attributes: object) -> Html:
+def tag(name: str, /, *inside: object, **attributes: object) -> Html:
     """An element of HTML or SVG. `attributes`: ``cls`` is class, ``_`` stands for ``-``; one that is None is left out."""
     given = "".join(f' {_attribute(key)}="{escape(str(x))}"' for key, x in attributes.items() if x is not None)
     return Html(f"<{name}{given}>" if name in _VOID else f"<{name}{given}>{joined(inside)}</{name}>")
@@ -48,6 +48,13 @@ def sheet(css: str, media: str) -> Html:
     if "</" in css:
         raise ValueError("A style sheet must not contain a closing tag.")
     return Html(f'<style media="{escape(media)}">{css}</style>')
+
+
+def data(name: str, json: str) -> Html:
+    """Data for a script of the document. `json` must not hold a character that ends or changes the element (`wire.pack`)."""
+    if "<" in json:
+        raise ValueError("Data in the document must not contain <.")
+    return Html(f'<script type="application/json" id="{escape(name)}">{json}</script>')
 
 
 def inline_script(script: str) -> Html:

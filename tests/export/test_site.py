@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
@@ -20,7 +21,9 @@ def test_the_index_leads_to_a_page_for_each_recording(opened, tmp_path, capsys, 
     front = (tmp_path / "site" / "README.md").read_text(encoding="utf-8").split("---")[1]
     assert "sdk: static" in front and "app_file: index.html" in front
     index = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert f'<html lang="{code}">' in index and "script-src 'none'" in index and not re.search(r"https?:", index)
+    assert (
+        f'<html lang="{code}">' in index and "script-src 'none'" in unescape(index) and not re.search(r"https?:", index)
+    )
     run = opened(color_scheme="dark").go(tmp_path / "site" / "index.html")
     assert run.page.locator(".sv-site a").count() == len(gallery.present())
     run.page.locator(".sv-site a").first.click()

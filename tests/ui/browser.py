@@ -218,7 +218,9 @@ class Visit:
             # the column of controls slides in, or out of the way
             "!document.querySelector('#sv-side').getAnimations({ subtree: true }).length && "
             "window.svLeft === (window.svLeft = document.querySelector('.sv-root').getBoundingClientRect().left) && "
-            "/^(Recording|Not done|No run yet)$/.test(document.querySelector('.sv-pill').textContent)"
+            "/^(Recording|Not done|No run yet)$/.test(document.querySelector('.sv-pill').textContent) && "
+            # what Step and Play do depends on what is on screen
+            "(document.querySelector('.sv-pill').textContent !== 'Recording' || document.querySelector('#sv-live[data-on]'))"
         )
 
     def _dialog(self, dialog: Any) -> None:

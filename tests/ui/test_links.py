@@ -164,7 +164,7 @@ def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, o
     assert len(link) < 2000
     second = open_tab(desk, url=link)
     second.until("() => document.querySelector('#sv-prompt textarea').value === 'Two & three = 5? + #%'")
-    assert second.page.locator("#sv-ngram").is_visible()
+    second.page.locator("#sv-ngram").wait_for()
     assert link_of(second) == link
     second.press("play")
     second.wait_state("Finished")

@@ -17,9 +17,9 @@ def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):
     first = number.input_value()
     # an arrow key moves the step, and the sentence follows
     page.locator("#sv-lossless-step input[type=range]").press("ArrowLeft")
-    page.locator("#sv-lossless-where").get_by_text(f"Step {int(first) - 1}, place").wait_for()
+    page.locator("#sv-lossless-where").get_by_text(f"Step {int(first) - 1}, position").wait_for()
     page.locator("#sv-lossless-find").click()
-    page.locator("#sv-lossless-where").get_by_text(f"Step {first}, place").wait_for()
+    page.locator("#sv-lossless-where").get_by_text(f"Step {first}, position").wait_for()
     page.locator("#sv-lossless-go").click()
     page.locator("#sv-lossless-says").get_by_text("Replayed 100,000 of 100,000").wait_for()
     told = page.locator("#sv-lossless-seen .sv-lo-verdict").all_text_contents()

@@ -160,7 +160,7 @@ def test_numbers_typed_in_the_studies_are_held_to_what_they_allow(visit):
     assert typed(seed, "-5") == "0"
     visit.until("() => document.querySelector('.sv-say').textContent.includes('seed goes from 0 on')")
     assert typed(step, "1") == "1"
-    visit.page.locator("#sv-lossless-where").get_by_text("Step 1, place").wait_for()
+    visit.page.locator("#sv-lossless-where").get_by_text("Step 1, position").wait_for()
     visit.page.locator("#sv-lossless-go").click()
     visit.page.locator("#sv-lossless-says").get_by_text("Replayed 100,000 of 100,000").wait_for()
     assert visit.page.locator(".toast-item").count() == 0 and visit.faults == []

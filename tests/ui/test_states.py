@@ -243,7 +243,7 @@ def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):
     visit.choose("strategy", "beam search")
     visit.press("step")
     visit.wait_label("step 1 of 1")
-    visit.until(heard, rf"^Paused\. {counted}places accepted\.$".replace("tokens so", "tokens? so"))
+    visit.until(heard, rf"^Paused\. {counted}positions accepted\.$".replace("tokens so", "tokens? so"))
 
 
 def test_the_text_is_copied_from_the_menu_of_runs(visit):

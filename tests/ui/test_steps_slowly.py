@@ -362,7 +362,7 @@ def test_the_headline_counts_places_and_says_so(forked):
     counts = count(trace.steps)
     rate = counts.acceptance_rate
     assert rate.whole != counts.tested
-    assert f"({rate.part} of {rate.whole} places)" in visit.headline()
+    assert f"({rate.part} of {rate.whole} positions)" in visit.headline()
     visit.page.locator(".sv-figure-alpha").hover()
     tip = visit.page.locator(".sv-tip").text_content()
     assert "Counted by position" in tip and f"{counts.accepted} of {counts.tested} tested tokens" in tip
