@@ -87,8 +87,8 @@ def test_at_temperature_0_it_is_said_in_words():
 def test_a_place_without_a_model_cannot_show_the_mistake_with_the_softmax_and_says_so():
     trace = run("prompt lookup")
     page = replays(trace, ["speculative sampling", "argmax judged as a draw"])[-1][1]
-    assert "Not shown: no model is behind this draft" in page and page.count("<table") == 1
-    assert "no model is behind this draft" in replays(trace, ["argmax judged as a draw"])[-1][1]
+    assert "Not shown: no model made this draft" in page and page.count("<table") == 1
+    assert "no model made this draft" in replays(trace, ["argmax judged as a draw"])[-1][1]
 
 
 @pytest.mark.parametrize(
