@@ -138,7 +138,7 @@ export function makeLive(store, view, root, server, trigger) {
   /** @param {import('./wire.js').Frame} message */
   function frame(message) {
     if (message.r !== undefined && message.r !== null && message.r !== store.run) enter(message.r, message.head);
-    else if (message.head && store.run === message.r && !store.head?.prompt?.length) {
+    else if (message.head && store.run === message.r && headless()) {
       store.head = message.head;
     }
     if (['refused', 'error'].includes(message.state)) told++;

@@ -2,23 +2,15 @@
 // a recording that the document brings along.
 
 import { followBare } from './bare.js';
-import { makeCard } from './card.js';
 import { configure, CONFIG } from './config.js';
 import { add, button, el } from './dom.js';
 import { makeDrawing } from './drawing.js';
 import { makeFragment } from './fragment.js';
-import { makeHeadline } from './headline.js';
 import { makeLive } from './live.js';
-import { makePrint } from './print.js';
+import { makeParts } from './parts.js';
 import { makeReach } from './pulse.js';
-import { makeRibbon } from './ribbon.js';
-import { say } from './say.js';
-import { makeSlow } from './slow.js';
-import { makeLegend, makeStatus } from './status.js';
 import { makeStillCharts } from './still_charts.js';
 import { makeStore } from './store.js';
-import { makeTip } from './tip.js';
-import { makeTransport } from './transport.js';
 import { watchWidth } from './width.js';
 
 const dataOf = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -32,35 +24,16 @@ export function mount() {
   const { view, relay } = makeDrawing(store, parts, reach);
   const live = parts.live = makeLive(store, view, root, null, () => {});
   const width = watchWidth(root, relay), fragment = makeFragment(store, (shown) => parts.transport.goTo(shown));
-  makeParts(root, { store, live, view, relay, reach, parts, fragment });
-  width.begin();
-  live.showRecording(run, run.title, {}, fragment.step() ?? run.start);
-}
-
-// The parts, from top to bottom.
-function makeParts(root, { store, live, view, relay, reach, parts, fragment }) {
-  const top = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('div', 'sv-lower');
-  hero.setAttribute('aria-label', say('view.ribbon_section'));
-  add(root, top, hero, lower);
+  const nothing = () => {}, goTo = (shown) => parts.transport.goTo(shown);
   const moved = (settled) => {
     view.moved(settled);
     fragment.write();
   };
-  parts.tip = makeTip(root);
-  parts.status = makeStatus(top, { root, store, live, reach, trigger: () => {}, transport: () => parts.transport });
-  parts.headline = makeHeadline(top, store);
-  parts.legend = makeLegend(hero, root, parts, relay);
-  parts.ribbon = makeRibbon(hero, store, (shown) => {
-    if (store.shown === shown) return;
-    store.shown = shown;
-    moved(true);
-  });
-  hero.append(makeButtons());
-  parts.transport = makeTransport(hero, root, store, live, parts, moved);
-  parts.card = makeCard(lower, store, reach, () => {}, live.busy);
-  parts.charts = makeStillCharts(lower, document.querySelector('.sv-analysis'), store, (shown) => parts.transport.goTo(shown));
-  parts.slow = makeSlow(parts.card.top, store, parts, live, view.known);
-  makePrint(root, parts);
+  const charts = (host) => makeStillCharts(host, document.querySelector('.sv-analysis'), store, goTo);
+  const buttons = makeButtons();
+  makeParts(root, { store, live, view, relay, reach, parts, trigger: nothing, moved, ask: nothing, charts, buttons });
+  width.begin();
+  live.showRecording(run, run.title, {}, fragment.step() ?? run.start);
 }
 
 // The buttons that belong to the page around the view (transport.js).

@@ -2,30 +2,21 @@
 // `watch`, `server` and `trigger` are Gradio's.
 
 import { followBare } from './bare.js';
-import { makeCard } from './card.js';
 import { makeCharts } from './charts.js';
-import { add, el } from './dom.js';
 import { makeDrawing } from './drawing.js';
 import { fixWidgets, whenMounted } from './gradio_fixes/all.js';
 import { fixClosingStream } from './gradio_fixes/closing_stream.js';
 import { fixLostConnection } from './gradio_fixes/lost_connection.js';
 import { makeUnheard } from './gradio_fixes/unheard.js';
-import { makeHeadline } from './headline.js';
 import { fillLanguageLinks } from './language.js';
 import { makeLive } from './live.js';
-import { loadPlotly } from './plotting.js';
 import { placeNotes } from './notes.js';
-import { makePrint } from './print.js';
+import { makeParts } from './parts.js';
+import { loadPlotly } from './plotting.js';
 import { makePulse, makeReach } from './pulse.js';
-import { makeRibbon } from './ribbon.js';
 import { makeRuns } from './runs.js';
-import { say } from './say.js';
-import { makeSlow } from './slow.js';
-import { makeLegend, makeStatus } from './status.js';
 import { makeStore } from './store.js';
-import { makeTip } from './tip.js';
 import { keepFromTranslation } from './translation.js';
-import { makeTransport } from './transport.js';
 import { watchWidth } from './width.js';
 
 // How long a step must be looked at before its candidates are asked for: while a run goes, and else.
@@ -39,7 +30,11 @@ export function mount({ element, props, watch, server, trigger }) {
   const { view, relay } = makeDrawing(store, parts, reach);
   const live = parts.live = makeLive(store, view, root, server, trigger);
   const width = watchWidth(root, relay);
-  makeParts(element, root, { store, live, view, relay, reach, parts, trigger, width });
+  const charts = (host) => makeCharts(host, store, width.settled);
+  makeParts(root, { store, live, view, relay, reach, parts, trigger, moved: view.moved, ask: makeAsk(store, live), charts });
+  loadPlotly(() => parts.charts.soon());
+  parts.runs = makeRuns(parts.legend, root, store, live, trigger);
+  parts.unheard = makeUnheard(element, live, reach);
   width.begin();
   new MutationObserver(() => parts.charts.retheme()).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 
@@ -63,31 +58,11 @@ export function mount({ element, props, watch, server, trigger }) {
   pulse.poll();
 }
 
-// The parts, from top to bottom.
-function makeParts(element, root, { store, live, view, relay, reach, parts, trigger, width }) {
-  const top = el('div', 'sv-top'), hero = el('section', 'sv-hero'), lower = el('div', 'sv-lower');
-  let askTimer = 0;
-  hero.setAttribute('aria-label', say('view.ribbon_section'));
-  add(root, top, hero, lower);
-  parts.tip = makeTip(root);
-  parts.status = makeStatus(top, { root, store, live, reach, trigger, transport: () => parts.transport });
-  parts.headline = makeHeadline(top, store);
-  parts.legend = makeLegend(hero, root, parts, relay);
-  parts.ribbon = makeRibbon(hero, store, (shown) => {
-    if (store.shown === shown) return;
-    store.shown = shown;
-    view.moved(true);
-  });
-  parts.transport = makeTransport(hero, root, store, live, parts, view.moved);
-  parts.card = makeCard(lower, store, reach, (step) => {
-    clearTimeout(askTimer);
-    // ask for a step that is looked at, not for every one that rushes by
-    if (!store.details.has(step.i)) askTimer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? ASK_PLAYING_MS : ASK_MS);
-  }, live.busy);
-  parts.charts = makeCharts(lower, store, width.settled);
-  loadPlotly(() => parts.charts.soon());
-  parts.slow = makeSlow(parts.card.top, store, parts, live, view.known);
-  parts.runs = makeRuns(parts.legend, root, store, live, trigger);
-  parts.unheard = makeUnheard(element, live, reach);
-  makePrint(root, parts);
+// Asks for the candidates of a step that is looked at, not of every one that rushes by.
+function makeAsk(store, live) {
+  let timer = 0;
+  return (step) => {
+    clearTimeout(timer);
+    if (!store.details.has(step.i)) timer = setTimeout(() => live.details(step.i), live.state() === 'playing' ? ASK_PLAYING_MS : ASK_MS);
+  };
 }
