@@ -8,10 +8,11 @@ Figures are formatted by the caller, alike in all languages.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, wraps
+from typing import TypeVar
 
 from specviz.core.assets import ASSETS
 
@@ -19,6 +20,7 @@ FOLDER = ASSETS / "words"
 DEFAULT = "en"
 _LANGUAGE: ContextVar[str] = ContextVar("language", default=DEFAULT)
 
+Made = TypeVar("Made")
 Entry = str | Mapping[str, str]
 """A sentence, or its forms: "one" for n = 1, "other" for every other n."""
 
@@ -55,6 +57,21 @@ def speaking(code: str) -> Iterator[None]:
         yield
     finally:
         _LANGUAGE.reset(token)
+
+
+def once_per_language(make: Callable[[str], Made]) -> Callable[[str], Made]:
+    """`make` with its answers kept, one for each argument and each language that was spoken."""
+
+    @cache
+    def made(code: str, name: str) -> Made:
+        with speaking(code):
+            return make(name)
+
+    @wraps(make)
+    def kept(name: str) -> Made:
+        return made(language(), name)
+
+    return kept
 
 
 class Sentence(str):

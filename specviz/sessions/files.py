@@ -13,11 +13,10 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from specviz.core.settings import SpecvizError
-from specviz.core.words import language, say, sentence, speaking, spoken
+from specviz.core.words import language, once_per_language, say, sentence, spoken
 from specviz.decoding.knobs import own_knobs
 from specviz.export.page import to_html
 from specviz.metrics.telling_step import first_telling
@@ -160,20 +159,15 @@ def _figures(name: str) -> dict[str, str]:
     return {"line": line, "slow": spoken(slow)}
 
 
+@once_per_language
 def recording_named(name: str) -> str:
     """A gallery recording as the page gets it, or a sentence."""
-    return _recording_named(name, language())
-
-
-@cache
-def _recording_named(name: str, code: str) -> str:
-    with speaking(code):
-        try:
-            trace, plan = gallery.read(name), gallery.RECORDINGS[name]
-            start = min(plan.start or first_telling(trace.steps), len(trace.steps))
-            return _answer(trace, name=name, title=spoken(plan.title), start=start)
-        except SpecvizError as error:
-            return wire.pack({"error": str(error)})
+    try:
+        trace, plan = gallery.read(name), gallery.RECORDINGS[name]
+        start = min(plan.start or first_telling(trace.steps), len(trace.steps))
+        return _answer(trace, name=name, title=spoken(plan.title), start=start)
+    except SpecvizError as error:
+        return wire.pack({"error": str(error)})
 
 
 def read_text(text: Any, kept: str) -> tuple[Trace, str]:
