@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from specviz.core.settings import NO_DRAFT, SettingsError, SpecvizError
-from specviz.core.words import language, say, sentence, speaking, spoken
+from specviz.core.words import once_per_language, say, sentence, spoken
 from specviz.decoding import baseline
 from specviz.drafting import STRATEGIES
 from specviz.experiments.compare import Comparison, lanes_of
@@ -76,9 +75,9 @@ class Comparing:
         )
         if pair is None:
             return (yield Seen(say("sessions.stopped")))
-        fits, refused = sorted_by_fit(pair, strategies)
+        fits, left_out = sorted_by_fit(pair, strategies)
         if not fits:
-            raise SpecvizError(sentence("sessions.none_fits", target=pair.target.name, left_out=refused))
+            raise SpecvizError(sentence("sessions.none_fits", target=pair.target.name, left_out=left_out))
         lanes = lanes_of(settings, fits)
         for name in fits:
             if not STRATEGIES[name].ready(pair):
@@ -92,28 +91,23 @@ class Comparing:
             if time.monotonic() - told >= FRAME_S:
                 told = time.monotonic()
                 words = say("sessions.comparing", share=f"{both.share:.0%}")
-                yield Seen(f"{words} {refused}", draw(both.compared(), how, going=True))
+                yield Seen(f"{words} {left_out}", draw(both.compared(), how, going=True))
         if others := self.queue.taken - before - own:
             how += " " + say("sessions.compare_disturbed", steps=amount("steps", others))
         self.queue.submit(both.hold_against_alone).result()
         done = both.compared()
         words = say("sessions.compared" if done.ended else "sessions.compare_stopped")
-        yield Seen(f"{words} {refused}", draw(done, how), wire.pack(run_of(done)))
+        yield Seen(f"{words} {left_out}", draw(done, how), wire.pack(run_of(done)))
 
 
+@once_per_language
 def recorded(name: str) -> Seen:
     """A recorded comparison of the gallery, drawn as a live one is. Raises TraceError where it cannot be read."""
-    return _recorded(name, language())
-
-
-@cache
-def _recorded(name: str, code: str) -> Seen:
     done, plan = gallery.read_comparison(name), gallery.COMPARISONS[name]
     where = done.traces[ALONE].pair
-    with speaking(code):
-        words = {"target": where.get("target"), "dtype": where.get("dtype"), "settings": _words(plan.settings)}
-        how = say("recordings.comparison_how", prompt=plan.prompt, **words)
-        return Seen(say("recordings.comparison", title=plan.title), draw(done, how), wire.pack(run_of(done)))
+    words = {"target": where.get("target"), "dtype": where.get("dtype"), "settings": _words(plan.settings)}
+    how = say("recordings.comparison_how", prompt=plan.prompt, **words)
+    return Seen(say("recordings.comparison", title=plan.title), draw(done, how), wire.pack(run_of(done)))
 
 
 def draw(done: Compared, how: str, going: bool = False) -> str:
@@ -132,8 +126,8 @@ def run_of(done: Compared) -> dict[str, Any]:
 def sorted_by_fit(pair: Pair, strategies: Sequence[str]) -> tuple[list[str], str]:
     """Those that fit the pair, and a sentence about those that do not."""
     reasons = {name: STRATEGIES[name].fits(pair) for name in strategies if name in STRATEGIES}
-    refused = [say("sessions.left_out_reason", name=name, reason=reason) for name, reason in reasons.items() if reason]
-    left_out = say("sessions.left_out", reasons=", ".join(refused)) if refused else ""
+    reported = [say("sessions.left_out_reason", name=name, reason=reason) for name, reason in reasons.items() if reason]
+    left_out = say("sessions.left_out", reasons=", ".join(reported)) if reported else ""
     return [name for name, reason in reasons.items() if reason is None], left_out
 
 
