@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Any
 
 from specviz import __version__
-from specviz.core.assets import ASSETS
 from specviz.core.output_files import check_file, write_text
 from specviz.core.words import language as spoken_language
 from specviz.core.words import say, speaking
@@ -27,7 +26,7 @@ from specviz.metrics.trust import SLACK
 from specviz.traces.trace import Trace
 from specviz.views import palette, wire
 from specviz.views.markup import Html, data, inline_script, sheet, tag
-from specviz.views.page_files import MEDIA, SCRIPTS, css, spoken
+from specviz.views.page_files import SCRIPTS, css, sheets, spoken
 
 ENTRY = "replay.js"
 STYLES = ("style.css", "card.css", "export.css")
@@ -73,15 +72,15 @@ def document(
 ) -> str:
     """A page in the language of the moment, which may run `script` and nothing else. `given`: data for the script, by name."""
     style = "\n".join([css(STYLES), colours()])
-    sheets = [("all", style), *((media, _asset(name)) for name, media in MEDIA.items())]
+    styles = [("all", style), *sheets()]
     head = [
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, [text for _, text in sheets])),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(script, [text for _, text in styles])),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"specviz {__version__}"),
         tag("title", f"{title} · specviz"),
-        *(sheet(text, media) for media, text in sheets),
+        *(sheet(text, media) for media, text in styles),
     ]
     body = [
         tag("header", tag("h1", title), tag("p", about), cls="sv-page-head"),
@@ -141,7 +140,3 @@ def _policy(script: str, styles: list[str]) -> str:
 
 def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")

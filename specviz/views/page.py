@@ -71,6 +71,7 @@ def script(
         "lossy": list(lossy),
         "speeds": dict(speeds),
         "settings": list(settings),
+        **spoken(),
         "events": EVENTS,
         "figures": [{"name": name, "figure": build().to_plotly_json()} for name, build in FIGURES.items()],
     }
@@ -79,16 +80,16 @@ def script(
 
 def race_script() -> str:
     """`js_on_load` of the race of a comparison."""
-    return _loader("race.js")
+    return _loader("race.js", spoken())
 
 
 def sweep_script() -> str:
     """`js_on_load` of a sweep's pictures."""
-    return _loader("sweep.js")
+    return _loader("sweep.js", spoken())
 
 
 def picture_script() -> str:
-    """`js_on_load` of a picture."""
+    """`js_on_load` of a picture, whose script says nothing of its own."""
     return _loader("picture.js")
 
 
@@ -96,7 +97,6 @@ def _loader(entry: str, config: Mapping[str, Any] = MappingProxyType({})) -> str
     known = {
         "palette": palette.plain(),
         "plotly": f"/gradio_api/file={PLOTLY}/plotly.min.js",
-        **spoken(),
         **config,
     }
     names = {"CONFIG": known, "ENTRY": entry, "SCRIPTS_AT": SCRIPTS_AT, "FAILED": say("view.scripts_failed")}

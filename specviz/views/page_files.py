@@ -30,9 +30,14 @@ def spoken() -> dict[str, Any]:
     return {"language": language(), "words": {section: catalogue(language())[section] for section in SPOKEN}}
 
 
+def sheets() -> list[tuple[str, str]]:
+    """Medium and text of each of those sheets."""
+    return [(media, (ASSETS / name).read_text(encoding="utf-8")) for name, media in MEDIA.items()]
+
+
 def head() -> Html:
     """Style sheets outside the page's own: Gradio's loader would keep them from what stands outside its own column."""
-    return joined(sheet((ASSETS / name).read_text(encoding="utf-8"), media) for name, media in MEDIA.items())
+    return joined(sheet(text, media) for media, text in sheets())
 
 
 def css(styles: tuple[str, ...] = STYLES) -> str:
