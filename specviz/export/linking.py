@@ -1,8 +1,8 @@
 """The page's modules as one classic script: browsers load no module from a file on disk.
 
-Each module becomes a function that is called once, after the modules that it imports, and returns what others import
-from it. Only what the modules of `assets/` use is supported: named imports from relative addresses, and `export` before
-a `const` or a function. Anything else raises `LinkError`.
+Each module becomes a function. It is called once, after the modules that it imports, and returns the names that others
+import from it. The linker supports only what the modules of `assets/` use: named imports from relative addresses, and
+`export` before a `const` or a function. Anything else raises `LinkError`.
 
 Example: ``link("replay.js", SCRIPTS)`` is a script after which ``specvizModules['replay.js'].mount`` can be called.
 """
