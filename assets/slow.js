@@ -199,7 +199,11 @@ export function makeSlow(host, store, parts, live, onKnown) {
     turn(value) {
       on = value;
       if (on && live.state() !== 'playing') begin();
-      else if (!on) stop();
+      else if (!on) {
+        end();
+        // also where the replay waits for a tale that has not begun: its step is drawn with the next frame
+        parts.transport.told();
+      }
       offerIt();
     },
     get on() { return on; },

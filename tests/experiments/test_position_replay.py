@@ -116,7 +116,7 @@ def test_knobs_of_the_settings_are_those_of_the_replay():
 
 def test_what_a_place_cannot_show_is_one_sentence():
     _, _, stand = next(stands(run("prompt lookup", temperature=2)))
-    with pytest.raises(SpecvizError, match="no model is behind this draft"):
+    with pytest.raises(SpecvizError, match="no model made this draft"):
         replay_of(ARGMAX, stand, SETTINGS)
     with pytest.raises(SpecvizError, match="no rule named 'magic'"):
         replay_of("magic", stand, SETTINGS)

@@ -135,7 +135,7 @@ def test_of_a_run_that_goes_on_whole_steps_are_counted():
 def test_what_does_not_follow_is_refused_in_a_sentence():
     pair = tiny_pair("ctx_t", "ctx_d")
     trace = real(pair)
-    with pytest.raises(SpecvizError, match="other coins"):
+    with pytest.raises(SpecvizError, match="uses other random numbers"):
         Guessing(pair, specviz.run(pair, PROMPT, replace(GREEDY, temperature=1)))
     with pytest.raises(SpecvizError, match="no step yet"):
         Guessing(pair, replace(trace, steps=()))

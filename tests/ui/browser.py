@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import gradio as gr
 import pytest
 import torch
-from playwright.sync_api import Browser, Error, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Route, TimeoutError, sync_playwright
 from safetensors.torch import load_file, save_file
 
 from specviz.core.settings import RunSettings, SpecvizError
@@ -206,7 +206,7 @@ class Visit:
         self.complaints: list[str] = []
         self.requests: list[str] = []
         page.set_default_timeout(WAIT_MS)
-        page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        page.on("pageerror", self._page_error)
         page.on("console", lambda told: self.complaints.append(told.text) if told.type == "error" else None)
         page.on("request", lambda request: self.requests.append(request.url))
         page.on("websocket", lambda socket: self.requests.append(socket.url))
@@ -222,6 +222,11 @@ class Visit:
             # what Step and Play do depends on what is on screen
             "(document.querySelector('.sv-pill').textContent !== 'Recording' || document.querySelector('#sv-live[data-on]'))"
         )
+
+    def _page_error(self, error: Error) -> None:
+        # Gradio aborts its own streams as a page is left (Client.close on beforeunload) and catches nothing
+        if not (error.name == "AbortError" and ".close (" in (error.stack or "")):
+            self.errors.append(f"page error: {error}")
 
     def _dialog(self, dialog: Any) -> None:
         self.errors.append(f"a dialog was opened: {dialog.message}")
@@ -312,11 +317,17 @@ class Visit:
         "play" and "step" compute: while a recording is on screen, Run live plays, and Reset puts it away before a step.
         `click` presses the button that is named.
         """
-        if self.page.locator("#sv-live").is_visible():
-            if name == "step":
-                self.click("reset")
-                self.wait_state("No run yet")
-            name = {"play": "live"}.get(name, name)
+        if name == "step" and self.page.locator("#sv-live").is_visible():
+            self.click("reset")
+            self.wait_state("No run yet")
+        if name == "play":
+            # a run that was begun a moment ago may take the recording, and with it Run live, off the screen
+            for _ in range(WAIT_MS // 1000):
+                live = self.page.locator("#sv-live")
+                try:
+                    return (live if live.is_visible() else self.page.locator("#sv-play")).click(timeout=1000)
+                except TimeoutError:
+                    continue
         self.click(name)
 
     def click(self, name: str) -> None:

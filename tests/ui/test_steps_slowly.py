@@ -292,6 +292,35 @@ def test_slow_steps_switched_off_in_mid_run_follow_the_run_at_once(visit):
     visit.wait_state("Paused")
 
 
+SWITCH_OFF_BEFORE_THE_NEXT_STEP_IS_DRAWN = """() => new Promise((done) => {
+    const drawn = requestAnimationFrame, tale = document.querySelector('.sv-tale');
+    const button = [...document.querySelectorAll('.sv-switches button')].find((b) => b.textContent.includes('Slow steps'));
+    let armed = false;
+    new MutationObserver(() => setTimeout(() => { armed = true; }, 200)).observe(tale, { attributeFilter: ['hidden'] });
+    window.requestAnimationFrame = (draw) => drawn((time) => {
+        if (armed && tale.hidden) {
+            armed = false;
+            window.requestAnimationFrame = drawn;
+            button.click();
+            done();
+        }
+        draw(time);
+    });
+})"""
+
+
+def test_slow_steps_switched_off_between_a_step_and_its_drawing_do_not_stop_the_replay(visit):
+    visit.choose("speed", "4 steps/s")
+    switch(visit, "Slow steps")
+    visit.key("Escape")
+    visit.click("play")
+    visit.until(TALE)
+    visit.page.evaluate(SWITCH_OFF_BEFORE_THE_NEXT_STEP_IS_DRAWN)
+    visit.until(
+        "() => { const m = document.querySelector('.sv-scrub-label').textContent.match(/\\d+/g); return m[0] === m[1]; }"
+    )
+
+
 def test_headline_charts_and_voice_tell_no_result_before_it_is_shown(open_tab):
     visit = open_tab(reduced_motion="reduce")
     shown, total = visit.place()
