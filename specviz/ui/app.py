@@ -22,6 +22,7 @@ from specviz.sessions.services import Services
 from specviz.sessions.visitors import MAX_VISITORS
 from specviz.ui import controls, scripts
 from specviz.ui.api import API_RUNS, API_WAITING, SIGNATURES, Endpoints
+from specviz.ui.compressed import CompressedOnce
 from specviz.ui.handlers import Handlers
 from specviz.ui.languages import Blocks, SpokenRequests, in_all_languages
 from specviz.ui.layout import Sidebar, Transport, live_view, sidebar, transport
@@ -92,7 +93,11 @@ def launch_options() -> dict[str, Any]:
         "max_threads": ACTIVE_RUNS + API_RUNS + API_WAITING + 8,
         "state_session_capacity": SESSIONS,
         "app_kwargs": {
-            "middleware": [Middleware(CheckedCalls, signatures=SIGNATURES), Middleware(SpokenRequests)],
+            "middleware": [
+                Middleware(CompressedOnce),
+                Middleware(CheckedCalls, signatures=SIGNATURES),
+                Middleware(SpokenRequests),
+            ],
             "routes": scripts.routes(),
         },
     }

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from specviz.views.page import SCRIPTS, SCRIPTS_AT
 
-KEPT = "public, max-age=31536000, immutable"
+FOREVER = "public, max-age=31536000, immutable"
 
 
 def routes() -> list[Route]:
@@ -24,4 +24,4 @@ def _module(request: Request) -> Response:
     found = SCRIPTS.get(request.path_params["name"])
     if found is None:
         return PlainTextResponse("No such script.", status_code=404)
-    return Response(found, media_type="text/javascript", headers={"Cache-Control": KEPT})
+    return Response(found, media_type="text/javascript", headers={"Cache-Control": FOREVER})
