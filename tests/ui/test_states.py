@@ -8,6 +8,7 @@ import pytest
 
 from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
 from specviz.core.words import say
+from specviz.recordings import gallery
 from tests.ui.actions import PHONE, expected, lengthen, overflow, reload, wait_pause
 
 FOCUS = """() => {
@@ -348,6 +349,8 @@ def test_the_controls_of_a_run_that_is_gone_come_back(visit):
 def test_what_stands_beside_a_recording_names_it(desk, open_tab):
     visit = open_tab(desk, "?trace=story")
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
+    # the controls follow the recording: what is typed before that is overwritten
+    visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", gallery.read("story").prompt)
     shown = "On screen is “Story”, a recorded run."
     visit.prompt(" ")
     visit.press("play")
