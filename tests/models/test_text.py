@@ -66,7 +66,7 @@ def test_chat_without_a_template_is_refused_and_plain_text_still_works():
 
 
 def test_a_template_that_fails_is_told_in_a_sentence():
-    with pytest.raises(SpecvizError, match="chat template of target12 cannot take this prompt"):
+    with pytest.raises(SpecvizError, match="chat template of target12 cannot format this prompt"):
         codec("target12", chat="{{ raise_exception('no') }}").encode("w0", chat=True)
 
 
