@@ -44,7 +44,7 @@ def assisted(pair: Pair, ids: list[int], k: int, tokens: int) -> dict[str, float
     transformers cannot use the pair.
     """
     if pair.draft is None:
-        raise NotComparable("transformers needs a draft model as its assistant, but this pair has none.")
+        raise NotComparable("This pair has no draft model, but transformers needs one as its assistant.")
     inputs = torch.tensor([ids], device=pair.target.device)
     ends = sorted(pair.target.eos_ids)
     stops = {"eos_token_id": ends, "pad_token_id": ends[0]} if ends else {}

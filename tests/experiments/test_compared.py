@@ -61,7 +61,7 @@ def last_first(data):
         ),
         (lambda data: data["lanes"]["greedy"]["pair"].update(target="x"), "'greedy' has a different prompt or target"),
         (lambda data: data["lanes"]["greedy"]["steps"][0].update(index=4), "Step 1 of this trace: the order is wrong"),
-        (lambda data: data["lanes"]["greedy"].update(prefill_s=float("nan")), "holds NaN"),
+        (lambda data: data["lanes"]["greedy"].update(prefill_s=float("nan")), "contains NaN"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(compared, change, sentence):

@@ -93,7 +93,7 @@ def sentence(name: str) -> str:
 def test_gated_unknown_offline_and_empty_are_four_sentences(monkeypatch):
     found = {}
     answers(monkeypatch, refused(GatedRepoError, 403))
-    found["accept its licence"] = sentence("owner/model")
+    found["Accept its licence"] = sentence("owner/model")
     answers(monkeypatch, refused(RepositoryNotFoundError, 401))
     found["no public model"] = sentence("owner/model")
     answers(monkeypatch, TimeoutError())

@@ -72,7 +72,7 @@ def test_a_template_that_fails_is_told_in_a_sentence():
 
 @pytest.mark.parametrize("prompt", ["hello", "w0 w12"])
 def test_text_that_the_tokenizer_cannot_write_is_refused(prompt):
-    with pytest.raises(SpecvizError, match="cannot write"):
+    with pytest.raises(SpecvizError, match="cannot encode"):
         codec("target12").encode(prompt)
 
 

@@ -156,7 +156,7 @@ def test_a_run_too_long_to_be_saved_whole_is_saved_with_fewer_probabilities(pair
             assert {r.rank for r in refusals(again.steps)} == {None}
     assert sizes == sorted(sizes, reverse=True) and len(sizes) >= 2
     monkeypatch.setattr("specviz.traces.trace.MOST_WRITTEN", 1000)
-    with pytest.raises(TraceError, match="record a shorter run"):
+    with pytest.raises(TraceError, match="Record a shorter run"):
         run.to_json()
 
 
