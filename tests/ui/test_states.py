@@ -239,7 +239,7 @@ def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):
     visit.press("play")
     visit.wait_state("Finished")
     counted = r"Step \d+: \d+ tokens so far, \d+ of \d+ tested "
-    visit.until(heard, rf"^Finished\. The token limit was reached\. {counted}drafts accepted\.$")
+    visit.until(heard, rf"^Finished\. The token limit was reached\. {counted}tokens accepted\.$")
     visit.choose("strategy", "beam search")
     visit.press("step")
     visit.wait_label("step 1 of 1")
