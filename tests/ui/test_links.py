@@ -311,7 +311,7 @@ def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):
     assert "draft_length=confidence" in link and "confidence_threshold=1" in link
     second = open_tab(desk, url=link)
     second.until("() => document.querySelector('#sv-confidence-threshold')?.checkVisibility()")
-    assert "At most K" in second.page.locator("#sv-draft-length").text_content()
+    assert "at most K" in second.page.locator("#sv-draft-length").text_content()
     second.press("play")
     second.wait_state("Finished")
     assert second.output() == expected(draft_length="confidence", options={"confidence_threshold": 1})
