@@ -61,5 +61,5 @@ def link_of(tab):
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.page.evaluate("() => navigator.clipboard.writeText('')")
     tab.menu("Copy link")
-    tab.until("() => /^(The link|Copying)/.test(document.querySelector('.sv-say').textContent)")
+    tab.until("() => /^(Link|The link|The browser)/.test(document.querySelector('.sv-say').textContent)")
     return tab.page.evaluate("() => navigator.clipboard.readText()")

@@ -219,7 +219,7 @@ def test_a_link_to_a_recording_shows_it_and_is_copied_as_one(desk, open_tab):
     assert lost.place()[1] > 10
 
 
-READY = "Settings from the link are ready: press Play."
+READY = "The settings of the link are ready. Press Play."
 
 
 @pytest.mark.parametrize("query", ["prompt=Count%20to%20ten", "k=8&temperature=0", "seed=7", "width=2"])

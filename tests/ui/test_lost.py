@@ -12,8 +12,8 @@ from specviz.ui import app
 from tests.ui import browser
 
 UNHEARD = "() => document.querySelector('.sv-unheard')?.textContent ?? ''"
-AWAY = "The server cannot be reached."
-BACK = "The server is back, without this run; "
+AWAY = "The server is unreachable."
+BACK = "The server is back but no longer has this run; "
 
 
 class Server:
@@ -128,6 +128,6 @@ def test_the_card_does_not_promise_candidates_that_a_lost_server_had(desk, open_
     visit.wait_state("Offline")
     visit.until(
         "() => document.querySelector('.sv-position .sv-muted').textContent"
-        " === 'The candidates were on the server, which cannot be reached.'"
+        " === 'The candidates are on the server, which is unreachable.'"
     )
     visit.complaints.clear()

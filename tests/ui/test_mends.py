@@ -174,7 +174,7 @@ def test_over_a_run_a_recording_says_that_it_waits(visit):
     visit.steps_one_by_one(1)
     for title in ("Story", "Code"):
         visit.menu(title)
-        visit.until("() => document.querySelector('.sv-say').textContent.endsWith('your run waits behind it.')")
+        visit.until("() => document.querySelector('.sv-say').textContent.endsWith('your own run is kept.')")
 
 
 def test_sentences_and_progress_move_nothing_below_them(visit):

@@ -36,10 +36,10 @@ def test_the_nearest_allowed_number_by_hand():
 @pytest.mark.parametrize(
     ("typed", "left", "said"),
     [
-        ("", "4", "no number"),
-        ("99", "32", "99 is not one of them"),
-        ("-3", "0", "-3 is not"),
-        ("2.5", "3", "2.5 is not"),
+        ("", "4", "not a number"),
+        ("99", "32", "99 is invalid"),
+        ("-3", "0", "-3 is invalid"),
+        ("2.5", "3", "2.5 is invalid"),
     ],
 )
 def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visit, typed, left, said):
@@ -51,8 +51,8 @@ def test_a_box_left_with_something_else_goes_to_what_is_allowed_and_says_so(visi
     box.press("Tab")
     visit.until("(v) => document.querySelector('#sv-k input[type=range]').value === v", left)
     assert box.input_value() == left
-    visit.until("(w) => document.querySelector('.sv-say').textContent.endsWith(w)", f"so it stands at {left}.")
-    assert visit.say().startswith("K goes from 0 to 32 in whole numbers; ") and said in visit.say()
+    visit.until("(w) => document.querySelector('.sv-say').textContent.endsWith(w)", f"so {left} is used.")
+    assert visit.say().startswith("K must be a whole number from 0 to 32; ") and said in visit.say()
     visit.press("step")
     visit.wait_label("step 1 of 1")
     visit.wait_state("Paused")
@@ -67,10 +67,10 @@ def test_a_number_beyond_the_end_is_told_before_gradio_moves_it_and_no_longer_th
         box.focus()
         # as some ways of typing do: no change is told before the box is left
         box.evaluate("(n) => { n.value = '-3'; n.dispatchEvent(new Event('input', { bubbles: true })); n.blur(); }")
-        visit.until(f"() => ({note})().endsWith('-3 is not one of them, so it stands at 0.')")
+        visit.until(f"() => ({note})().endsWith('-3 is invalid, so 0 is used.')")
         assert box.input_value() == "0"
         box.fill(again) if again else visit.slide("k", 5)
-        visit.until(f"() => !({note})().includes('stands at')")
+        visit.until(f"() => !({note})().includes('is used')")
 
 
 def test_a_box_that_is_still_empty_when_play_is_pressed_keeps_the_old_value(visit):
@@ -106,9 +106,9 @@ def test_a_comma_between_digits_is_a_point_and_never_left_out_in_silence(visit):
     assert float(typed("temperature", "0,35", at_once=True)) == 0.35  # as what is pasted
     assert visit.say().startswith("This is a recording")  # all of that was taken as it stands
     assert typed("k", "1,5") == "2"
-    visit.until("() => document.querySelector('.sv-say').textContent.includes('1.5 is not one of them')")
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('1.5 is invalid')")
     assert typed("k", "1,000") == "1"
-    visit.until("() => document.querySelector('.sv-say').textContent.includes('1.000 is not one of them')")
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('1.000 is invalid')")
     visit.open("Length and template")
     assert typed("max-new-tokens", "1,000", at_once=True) == "1000"  # thousands, as browsers read them
 
@@ -156,9 +156,11 @@ def test_numbers_typed_in_the_studies_are_held_to_what_they_allow(visit):
         visit.page.locator("#sv-lossless").get_by_label(name).first for name in ("number input for step", "seed")
     )
     assert typed(step, "999") == last
-    visit.until("() => document.querySelector('.sv-say').textContent.includes('step goes from 1 to')")
+    visit.until("() => document.querySelector('.sv-say').textContent.includes('step must be a whole number from 1 to')")
     assert typed(seed, "-5") == "0"
-    visit.until("() => document.querySelector('.sv-say').textContent.includes('seed goes from 0 on')")
+    visit.until(
+        "() => document.querySelector('.sv-say').textContent.includes('seed must be a whole number, at least 0')"
+    )
     assert typed(step, "1") == "1"
     visit.page.locator("#sv-lossless-where").get_by_text("Step 1, position").wait_for()
     visit.page.locator("#sv-lossless-go").click()

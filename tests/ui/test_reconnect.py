@@ -142,7 +142,7 @@ def test_a_page_loaded_again_picks_the_run_up_with_its_controls_and_play_goes_on
     before = visit.chips()
     reload(visit)
     visit.wait_label("step 4 of 4")
-    assert visit.state() == "Paused" and visit.say() == "Picked up where it was; Play goes on."
+    assert visit.state() == "Paused" and visit.say() == "Your run is restored. Press Play to continue."
     assert visit.chips() == before
     visit.until("() => document.querySelector('#sv-k input[type=number]').value === '6'")
     assert visit.page.locator("#sv-prompt textarea").input_value() == "Where was I?"

@@ -187,7 +187,7 @@ def test_only_run_live_computes_and_the_recording_stays_one_click_away(visit):
     way.click()
     visit.wait_state("Recording")
     visit.wait_label(shown)
-    assert visit.say().endswith("your run waits behind it.") and way.text_content() == "Back to your run"
+    assert visit.say().endswith("your own run is kept.") and way.text_content() == "Back to your run"
     way.click()
     visit.wait_state("Finished")
     visit.wait_label(run)
@@ -198,7 +198,7 @@ def test_reset_puts_the_recording_away_and_not_out_of_reach(visit):
     shown, before = visit.label(), len(visit.requests)
     visit.click("reset")
     visit.wait_state("No run yet")
-    assert visit.say() == "The recording is put away: press Play or Step for a live run." and visit.chips() == []
+    assert visit.say() == "The recording is closed. Press Play or Step for a live run." and visit.chips() == []
     visit.click("return")
     visit.wait_label(shown)
     assert visit.state() == "Recording" and not computed(visit, before)

@@ -239,7 +239,7 @@ def test_the_voice_speaks_whole_sentences_and_of_positions_for_trees(visit):
     visit.press("play")
     visit.wait_state("Finished")
     counted = r"Step \d+: \d+ tokens so far, \d+ of \d+ tested "
-    visit.until(heard, rf"^Finished\. The token limit was reached\. {counted}drafts accepted\.$")
+    visit.until(heard, rf"^Finished\. The token limit was reached\. {counted}tokens accepted\.$")
     visit.choose("strategy", "beam search")
     visit.press("step")
     visit.wait_label("step 1 of 1")
@@ -251,7 +251,7 @@ def test_the_text_is_copied_from_the_menu_of_runs(visit):
     visit.press("play")
     visit.wait_state("Finished")
     visit.menu("Copy text")
-    visit.until("() => document.querySelector('.sv-say').textContent === 'The text is copied.'")
+    visit.until("() => document.querySelector('.sv-say').textContent === 'Text copied.'")
 
 
 def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):
@@ -262,8 +262,8 @@ def test_the_note_on_the_speed_up_tells_both_rates_and_their_doubt(visit):
     visit.until("() => /\\d× (⚠ )?the target alone/.test(document.querySelector('.sv-headline').textContent)")
     visit.page.locator(".sv-figure-speed").hover()
     note = visit.page.locator(".sv-tip").text_content() or ""
-    assert re.search(r"This run: 96 tokens at [\d.]+ a second\. The same target alone: 96 tokens at [\d.]+", note)
-    assert "Measured one after the other, on a machine that may have been busier in one" in note
+    assert re.search(r"This run: 96 tokens at [\d.]+ tokens/s\. Target alone, [a-z ]+: 96 tokens at [\d.]+", note)
+    assert "The two were measured one after the other." in note
 
 
 def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visit):
@@ -276,7 +276,7 @@ def test_a_prompt_of_characters_that_several_tokens_make_is_shown_as_itself(visi
     shown = "".join(visit.chips("p")).replace("‿", "")
     assert shown.endswith("🙂·日本·שלום") and "⟨" not in shown
     visit.page.locator(".sv-chip.sv-p", has_text="‿").first.hover()
-    visit.until("() => /bytes ⟨9F⟩; only with its neighbours/.test(document.querySelector('.sv-tip').textContent)")
+    visit.until("() => /bytes ⟨9F⟩\\. They form a character only/.test(document.querySelector('.sv-tip').textContent)")
 
 
 def test_a_changed_prompt_says_that_play_begins_anew_before_it_does(visit):
@@ -324,11 +324,11 @@ def test_a_speed_up_measured_while_others_were_here_is_marked(visit, desk, open_
     wait_pause(other)
     visit.page.locator(".sv-figure-speed").hover()
     note = visit.page.locator(".sv-tip").text_content() or ""
-    assert re.search(r"⚠ Others were using the machine: \d+ steps? while the target alone was timed", note)
+    assert re.search(r"⚠ Other users ran \d+ steps? while the target alone was measured", note)
     assert "Measure again when nobody else is here." in note
     visit.press("alone")
     # a machine of two cores may earn another mark of its own
-    visit.until("() => !document.querySelector('.sv-figure-speed')._tip().join(' ').includes('Others were')")
+    visit.until("() => !document.querySelector('.sv-figure-speed')._tip().join(' ').includes('Other users')")
 
 
 def test_the_controls_of_a_run_that_is_gone_come_back(visit):
@@ -350,7 +350,7 @@ def test_the_controls_of_a_run_that_is_gone_come_back(visit):
 def test_what_stands_beside_a_recording_names_it(desk, open_tab):
     visit = open_tab(desk, "?trace=story")
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
-    shown = "On screen is “Story”, a recorded run."
+    shown = "On screen: “Story”, a recorded run."
     visit.prompt(" ")
     visit.press("play")
     visit.wait_state("Not done")

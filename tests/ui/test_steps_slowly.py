@@ -225,7 +225,7 @@ def test_a_part_clicked_in_mid_tale_stays(visit):
 def test_below_full_speed_telling_is_offered(visit):
     visit.choose("speed", "4 steps/s")
     visit.key("ArrowLeft")
-    offer = visit.page.get_by_role("button", name="Tell slowly: this step")
+    offer = visit.page.get_by_role("button", name="Explain: this step")
     offer.click()
     visit.until(TALE)
     visit.until(NO_TALE)
@@ -378,7 +378,7 @@ def test_the_ribbon_shows_the_winning_branch_and_one_mark_for_the_rest(forked):
     assert f"{rest} of {len(step.tokens)}" in (first.text_content() or "")
     first.hover()
     tip = visit.page.locator(".sv-tip").text_content()
-    assert f"{rest} of {len(step.tokens)} drafted tokens not taken" in tip and "position 1:" in tip
+    assert f"tree draft: {rest} of {len(step.tokens)} tokens not kept" in tip and "position 1:" in tip
     assert visit.page.locator(".sv-fork-rest").first.is_visible()
     switch(visit, "Discarded drafts")
     assert visit.page.locator(".sv-fork").first.is_visible()
@@ -416,7 +416,7 @@ def test_the_tree_is_drawn_and_gone_through_by_keys_without_moving_the_run(forke
         assert visit.page.evaluate("() => document.activeElement.getAttribute('aria-selected')") == "true"
         titles.add(visit.page.locator(".sv-position-title").text_content())
     assert visit.label() == label and visit.state() == "Finished"
-    assert any(title.startswith("Position 1, straight after the text") for title in titles)
+    assert any(title.startswith("Position 1, directly after the text") for title in titles)
     assert any(title.startswith("Position 2, after") for title in titles)
     # the lanes hold what the walk tested, no more
     tested = sum(t.coin is not None for t in step.tokens)

@@ -317,7 +317,7 @@ def test_a_bad_file_is_told_and_what_is_on_screen_stays(visit, content, sentence
     open_file(visit, "notes.json", content)
     wait_say(visit, sentence)
     assert visit.say().startswith("“notes.json”") and visit.chips() == before and visit.state() == "Not done"
-    assert visit.say().endswith(" On screen is a recording of a real run.")
+    assert visit.say().endswith(" On screen: a recording of a real run.")
 
 
 def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):
@@ -328,7 +328,7 @@ def test_a_speed_up_that_cannot_be_is_marked_wherever_it_is_told(visit):
     wait_say(visit, "“slow.json”, a recorded run")
     assert re.search(r"3\.\d\d× ⚠the target alone", visit.headline().replace("⚠ ", "⚠"))
     visit.page.locator(".sv-figure-speed").hover()
-    visit.page.locator(".sv-tip").get_by_text("tokens a pass allow 1.52× at most").wait_for()
+    visit.page.locator(".sv-tip").get_by_text("the speed-up cannot exceed 1.52×").wait_for()
     visit.page.get_by_text("Why this speed?").click()
     found = visit.page.locator("#sv-why-found")
     found.get_by_text(say("findings.doubt_beyond", tau="1.52")).wait_for()
@@ -352,7 +352,7 @@ def drop(visit, text, times=1):
 def test_a_file_that_is_too_large_is_told_and_what_is_on_screen_stays(visit):
     before = visit.chips()
     drop(visit, " " * 1_000_000, 101)
-    wait_say(visit, "“dropped.json” has 101 MB; a trace may have at most 100.")
+    wait_say(visit, "“dropped.json” has 101 MB, but a trace may have at most 100 MB. Choose a smaller one.")
     assert visit.say().startswith("“dropped.json”") and visit.chips() == before and visit.state() == "Not done"
 
 
@@ -384,7 +384,7 @@ def test_a_recording_over_a_live_run_pauses_it_and_run_live_goes_on_with_it(visi
     visit.run_live()
     visit.wait_steps(5)
     visit.menu("Story")
-    wait_say(visit, "“Story”, a recorded run — your run waits behind it.")
+    wait_say(visit, "“Story”, a recorded run — your own run is kept.")
     visit.page.wait_for_timeout(400)  # late frames of the run must not take the screen
     assert visit.state() == "Recording" and "lighthouse" in "".join(visit.chips("p"))
     visit.press("play")

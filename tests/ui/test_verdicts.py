@@ -85,7 +85,9 @@ def test_the_target_pass_shows_p_of_all_positions_and_the_verdicts_which_were_no
     assert [words for *_, words in visit.page.evaluate(P_ROW)] == [fate == "u" for fate in fates]
     visit.page.get_by_role("button", name="Skip").click()
     visit.page.locator(".sv-lane-draft .sv-pick").nth(fates.index("u")).hover()
-    assert "target p = 0.13 · target’s own 0.06 · computed, not used" in visit.page.locator(".sv-tip").text_content()
+    assert (
+        "target p = 0.13 · target’s softmax 0.06 · computed, not used" in visit.page.locator(".sv-tip").text_content()
+    )
 
 
 def test_an_old_recording_has_no_p_of_what_was_not_tested(visit):
@@ -135,13 +137,13 @@ def test_at_temperature_0_the_first_choice_decides_and_no_random_number_is_shown
     card = visit.card()
     assert "coin" not in card and "≥" not in card
     row = visit.page.locator(".sv-lanes tr", has_text="choice").locator("td").all_text_contents()
-    assert row[:3] == [f"{kept}= drafted", f"{choice}≠ drafted", "–"] and row[-1] == "the target’s first choice"
+    assert row[:3] == [f"{kept}= drafted", f"{choice}≠ drafted", "–"] and row[-1] == "the target’s top token"
     # the rows agree with the table of candidates below
     visit.page.locator(".sv-lane-draft .sv-pick").nth(1).click()
     rows = visit.page.locator(".sv-row", has_text="drafted").first.locator("> *").all_text_contents()
     lane = [visit.page.locator(f".sv-lane-{name} td").nth(1).text_content() for name in "qp"]
     assert lane == rows[2:4] and lane[0] not in ("0", "1") and lane[1] not in ("0", "1")
-    said = f"target’s first choice: “{choice}” ≠ “{out}” → rejected"
+    said = f"target’s top token: “{choice}” ≠ “{out}” → rejected"
     for where in (".sv-ribbon .sv-now .sv-r", ".sv-lane-draft .sv-pick >> nth=1"):
         visit.page.locator(where).hover()
         visit.page.locator(".sv-tip").get_by_text(said).wait_for()
@@ -150,7 +152,7 @@ def test_at_temperature_0_the_first_choice_decides_and_no_random_number_is_shown
     told_words = visit.page.locator(".sv-tale-words").text_content()
     assert said in told_words and "coin" not in told_words
     slowly(visit, "Result")
-    assert visit.page.locator(".sv-tale-words").text_content().endswith(f"“{choice}”, the target’s first choice")
+    assert visit.page.locator(".sv-tale-words").text_content().endswith(f"“{choice}”, the target’s top token")
 
 
 def test_at_temperature_0_a_tree_shows_no_random_number(visit):
@@ -164,11 +166,11 @@ def test_at_temperature_0_a_tree_shows_no_random_number(visit):
 
 def test_the_number_of_a_correction_is_drawn_with_and_compared_with_nothing(visit):
     cell = visit.page.locator(".sv-lanes tr", has_text="coin").locator("td.sv-extra")
-    assert re.fullmatch(r"0\.\d+drawn from the residual", cell.text_content())
+    assert re.fullmatch(r"0\.\d+sampled from the residual", cell.text_content())
     visit.page.locator(".sv-lane-draft .sv-extra .sv-pick").hover()
     tip = visit.page.locator(".sv-tip").text_content()
-    assert "drawn from the residual by the random number" in tip and "chance to be accepted" not in tip
+    assert "sampled from the residual with the random number" in tip and "accept probability" not in tip
     visit.page.locator(".sv-lanes th", has_text="coin").hover()
     visit.page.locator(".sv-tip").get_by_text("has no threshold").wait_for()
     slowly(visit, "Result")
-    assert visit.page.locator(".sv-tale-words").text_content().endswith("drawn from the residual")
+    assert visit.page.locator(".sv-tale-words").text_content().endswith("sampled from the residual")

@@ -57,7 +57,7 @@ def test_the_line_of_a_step_says_no_draft_alone_and_no_time_below_a_millisecond(
         "no draft · temperature 0",
         "K = 4 · greedy · speculative sampling · temperature 0",
         "verify 75 ms",
-        "verify 75 ms, + 31 ms processing the text first",
+        "verify 75 ms, + 31 ms to process the text first",
     ]
 
 
