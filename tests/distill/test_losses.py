@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specviz.distill.losses import cross_entropy, draft_logprobs, rejection, sample_vocabulary
+from specviz.distill.losses import cross_entropy, draft_logprobs, rejection_chance, sample_vocabulary
 
 VOCABULARY, POSITIONS, TOP = 40, 7, 5
 
@@ -52,7 +52,7 @@ def test_the_chance_of_rejection_is_one_minus_the_overlap_when_all_tokens_are_kn
     logprobs, ids = target.topk(VOCABULARY)
     sample = sample_vocabulary(ids, logprobs, VOCABULARY, 0)
     overlap = torch.minimum(torch.softmax(logits, -1), target.exp()).sum(-1).mean()
-    assert float(rejection(logits[:, sample.ids], sample)) == pytest.approx(1 - float(overlap), abs=1e-5)
+    assert float(rejection_chance(logits[:, sample.ids], sample)) == pytest.approx(1 - float(overlap), abs=1e-5)
 
 
 def test_an_id_that_the_student_lacks_has_no_probability_and_no_share_in_the_loss(case):
@@ -62,7 +62,7 @@ def test_an_id_that_the_student_lacks_has_no_probability_and_no_share_in_the_los
     top, _ = draft_logprobs(logits[:, sample.ids], sample)
     assert top[0, 0] == -torch.inf and sample.target_probs[0, 0] == 0
     assert torch.isfinite(cross_entropy(logits[:, sample.ids], sample))
-    assert float(rejection(logits[:, sample.ids], sample)) < 1
+    assert float(rejection_chance(logits[:, sample.ids], sample)) < 1
 
 
 def test_gradients_are_finite_where_the_student_is_certain(case):

@@ -12,7 +12,7 @@ from specviz.models import lowbit
 from specviz.models.cached import CachedModel
 from specviz.models.fitness import ModelError
 from specviz.models.loading import load_model
-from specviz.models.lowbit import GROUP, Int4Linear, Int8Linear, low_bit, rejection
+from specviz.models.lowbit import GROUP, Int4Linear, Int8Linear, low_bit, unavailable_reason
 from specviz.models.plain import PlainLlama
 from specviz.models.self_check import self_check
 from tests import tiny
@@ -126,11 +126,13 @@ def test_a_layer_that_the_kernels_would_read_beyond_stays_as_it_is(pair):
 
 
 def test_where_no_copy_can_be_made_one_sentence_says_why(pair, tables, monkeypatch):
-    assert rejection(pair("ctx_t").target) is None
-    assert "for CPUs, and ctx_t is on meta" in rejection(replace(pair("ctx_t").target, device=torch.device("meta")))
-    assert "no weight matrices" in rejection(replace(tables.target, model=nn.Embedding(12, 12)))
+    assert unavailable_reason(pair("ctx_t").target) is None
+    assert "for CPUs, and ctx_t is on meta" in unavailable_reason(
+        replace(pair("ctx_t").target, device=torch.device("meta"))
+    )
+    assert "no weight matrices" in unavailable_reason(replace(tables.target, model=nn.Embedding(12, 12)))
     monkeypatch.delattr(torch, "_weight_int4pack_mm_for_cpu")
-    assert "has no kernels" in rejection(pair("ctx_t").target)
+    assert "has no kernels" in unavailable_reason(pair("ctx_t").target)
 
 
 def test_without_memory_nothing_is_made(pair, monkeypatch):
