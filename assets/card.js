@@ -5,7 +5,7 @@
 
 import { add, apart, asIs, button, el, prob, setText, some } from './dom.js';
 import { makePosition } from './position.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 import { countStep, depths, isTree, parentOf, walkOrder } from './shape.js';
 import { makeSides } from './sides.js';
 import { changeLabel, lossy } from './store.js';
@@ -225,7 +225,7 @@ export function makeCard(host, store, reach, ask, busy) {
       const kept = countStep(step);
       title.replaceChildren(text(say('view.step_title', { n: step.i + 1 })),
         text(' · ' + [step.tok.length ? say('view.kept_of', { part: kept.accepted, whole: step.tok.length }) : step.st === 'none' ? '' : say('view.no_draft'),
-          say('view.tokens_out', { tokens: say('view.tokens', { n: kept.tokens }) })].filter(Boolean).join(', ')));
+          say('view.tokens_out', { tokens: amount('tokens', kept.tokens) })].filter(Boolean).join(', ')));
       for (const badge of [changed, lossy(step) && '⚠ ' + say('view.lossy'), shortDraft(step.ds)]) if (badge) title.append(' ', text(badge, 'sv-badge'));
       setText(sub, stepSettings(step).join(' · ') + ' — ' + stepTimes(step));
       lanes();

@@ -5,7 +5,7 @@
 import { changeGroups, makeKey, placeLabels } from './changes.js';
 import { CONFIG } from './config.js';
 import { add, el, isDark, niceCeil, setText, some } from './dom.js';
-import { plotlyFailed } from './plotting.js';
+import { markFailed } from './plotting.js';
 import { chartTools, saveButtons } from './saving.js';
 import { say } from './say.js';
 import { positionTable, sentence, stepTable } from './tables.js';
@@ -209,7 +209,7 @@ export function makeCharts(host, store, settled) {
   function draw(all, now) {
     timer = 0;
     if (!host.isConnected) return;
-    grid.classList.toggle('sv-no-plotly', plotlyFailed());
+    markFailed(grid, 'view.charts_failed');
     if (!window.Plotly) return;
     const start = performance.now(), dark = isDark(host);
     if (theme !== dark) { theme = dark; for (const chart of charts) chart.made = false; }

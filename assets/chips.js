@@ -3,7 +3,7 @@
 // A group knows its step and which tokens its chips are, so that thousands of chips need carry nothing.
 
 import { add, button, el, some, svg } from './dom.js';
-import { has, say } from './say.js';
+import { amount, has, say } from './say.js';
 import { countStep, isTree, walkOrder } from './shape.js';
 import { clip } from './tree.js';
 import { BREAKS, FATE, SHOWN } from './wire.js';
@@ -82,7 +82,7 @@ export function promptGroup(head, at, count, open) {
 }
 
 function foldMark(size, open) {
-  const tokens = say('view.tokens', { n: size }), mark = button('sv-fold', say('view.template', { tokens }));
+  const tokens = amount('tokens', size), mark = button('sv-fold', say('view.template', { tokens }));
   mark.setAttribute('aria-expanded', String(open));
   mark._tip = () => [say('view.template_title'), say('view.template_about', { tokens })];
   return mark;

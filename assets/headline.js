@@ -4,7 +4,7 @@
 
 import { CONFIG } from './config.js';
 import { add, asIs, el, fixed, ms, percent, setText, some } from './dom.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 
 export function makeHeadline(host, store) {
   const row = el('div', 'sv-headline');
@@ -27,8 +27,8 @@ export function makeHeadline(host, store) {
   const set = {
     speed: figure('speed', say('view.speedup'), '', (f) => f.speedup ? [
       say('view.tip_speedup', { run: f.rate.toFixed(1), alone: f.alone.toFixed(1), gain: fixed(f.speedup, 2) }),
-      say('view.tip_both', { tokens: say('view.tokens', { n: f.tokens }), run: f.rate.toFixed(1),
-        others: say('view.tokens', { n: store.baseline.n }), alone: f.alone.toFixed(1) }),
+      say('view.tip_both', { tokens: amount('tokens', f.tokens), run: f.rate.toFixed(1),
+        others: amount('tokens', store.baseline.n), alone: f.alone.toFixed(1) }),
       say('view.tip_noise'),
       sameText(store.baseline),
       beyond(f),
@@ -61,7 +61,7 @@ export function makeHeadline(host, store) {
       set.alpha(percent(f.accepted, f.tested), f.tested ? say(f.trees ? 'view.of_positions' : 'view.of_tested', { part: f.accepted, whole: f.tested }) : '',
         f.drafted ? say('view.of_drafted', { share: percent(f.accepted, f.drafted), drafted: f.drafted, each: (f.drafted / f.steps).toFixed(1) })
           : say('view.no_drafts'));
-      set.tau(fixed(f.tau), '', say('view.tokens_in_passes', { tokens: say('view.tokens', { n: f.tokens }), passes: say('view.passes', { n: f.steps }) }));
+      set.tau(fixed(f.tau), '', say('view.tokens_in_passes', { tokens: amount('tokens', f.tokens), passes: say('view.passes', { n: f.steps }) }));
       set.time(f.rate ? ms(f.time / f.tokens) : '–', '',
         f.rate ? say('view.rate', { rate: f.rate.toFixed(1) }) + (f.alone ? ' ' + say('view.rate_alone', { rate: f.alone.toFixed(1) }) : '') : say('view.no_tokens'));
     },
@@ -101,7 +101,7 @@ function disturbed(store) {
 
 function sameText(b) {
   if (!b) return '';
-  if (b.same === true) return say('view.both_same', { tokens: say('view.tokens', { n: b.compared }) });
+  if (b.same === true) return say('view.both_same', { tokens: amount('tokens', b.compared) });
   if (b.same === false && b.apart) {
     return say(b.apart.tie ? 'view.texts_part_tie' : 'view.texts_part', { n: b.apart.position + 1, run: b.apart.run, alone: b.apart.alone });
   }

@@ -2,7 +2,7 @@
 // output position. Knows which steps have ended at a moment; nothing of clocks that go, buttons or servers.
 
 import { add, asIs, el, setText, some, svg } from './dom.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 
 // How many of a lane's steps have ended at `ms`, and what it has by then.
 export function standing(lane, ms) {
@@ -57,7 +57,7 @@ export function makeTracks(host) {
         const now = standing(lane, ms);
         gone.style.width = (100 * now.ms) / end + '%';
         head.style.left = (100 * Math.min(ms, end)) / end + '%';
-        setText(figures, say('view.lane_figures', { time: seconds(now.ms), tokens: say('view.tokens', { n: now.tokens }), rate: now.rate ? now.rate.toFixed(1) : '–' }) + words(lane, now));
+        setText(figures, say('view.lane_figures', { time: seconds(now.ms), tokens: amount('tokens', now.tokens), rate: now.rate ? now.rate.toFixed(1) : '–' }) + words(lane, now));
       }
     },
   };

@@ -28,7 +28,7 @@ function keepRun(run) {
 
 // `server` and `trigger` are Gradio's; `root` is the element of the view.
 export function makeLive(store, view, root, server, trigger) {
-  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, stated = 0, floor = -1, filling = false, again = false;
+  let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, stated = 0, floor = -1, filling = false, again = false, picking = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something bad
@@ -99,7 +99,7 @@ export function makeLive(store, view, root, server, trigger) {
     if (some(seq)) top = Math.max(top, seq);
     if (message.m === 'frame' && some(seq)) stated = Math.max(stated, seq);
     handle(message, late);
-    if (missed || (message.m === 'frame' && headless())) fill();
+    if (missed || (['frame', 'hint'].includes(message.m) && headless())) fill();
   }
 
   // A run whose prompt and models have not been heard of.
@@ -169,15 +169,15 @@ export function makeLive(store, view, root, server, trigger) {
     return count;
   }
 
-  // Ask for what is missing until nothing new comes. One question at a time.
-  async function fill() {
-    if (filling) { again = true; return; }
+  // Ask for what is missing until nothing new comes. One question at a time. `back`: after a reload (lookups.py).
+  async function fill(back = false) {
+    if (filling || picking) { again = true; return; }
     if (!can('resync') || store.recording || taken || !store.run) return;
     filling = true;
     try {
       for (;;) {
         again = false;
-        const run = store.run, reply = await call('resync', { r: run, f: store.n, head: headless() });
+        const run = store.run, reply = await call('resync', { r: run, f: store.n, head: headless(), ...(back && { back }) });
         if (run !== store.run || !reply || reply.error) break;
         // what was said after it, or of an error, stands
         if (reply.seq < top || reply.seq <= stated || ['not_done', 'error'].includes(state)) delete reply.state;
@@ -286,16 +286,19 @@ export function makeLive(store, view, root, server, trigger) {
   async function pickUp(run) {
     if (!run || !can('resync')) return false;
     try {
+      picking = true;
       const reply = await call('resync', { r: run, f: 0, back: true });
-      if (store.run) return false;
+      picking = false;
+      // a hint may have named this run meanwhile
+      if (store.run && store.run !== run) return false;
       if (reply && reply.gone) { keepRun(''); return true; }
       if (!reply || !reply.s) return false;
       begin(run, reply.head || { prompt: [] });
       view.fresh();
       take(reply);
-      await fill();
+      await fill(true);
       if (state === 'paused' && store.run === run) setState(state, inWords(hint ? 'view.picked_up' : 'view.picked_up_play'));
-    } catch { /* the server is away: the kept id stays for the next time */ }
+    } catch { /* the server is away: the kept id stays for the next time */ } finally { picking = false; }
     return false;
   }
 

@@ -4,7 +4,7 @@
 import { CONFIG } from './config.js';
 import { el } from './dom.js';
 import { drawFigure, redrawn } from './figure.js';
-import { loadPlotly, plotlyFailed } from './plotting.js';
+import { loadPlotly, markFailed } from './plotting.js';
 
 export function mount({ element, props, watch }) {
   const room = element.querySelector('.sv-picture');
@@ -24,7 +24,7 @@ export function mount({ element, props, watch }) {
 
   function draw() {
     room.hidden = !told;
-    room.classList.toggle('sv-no-plotly', plotlyFailed());
+    markFailed(room, 'view.picture_failed');
     if (!told || !window.Plotly || !room.clientWidth) return;
     plot.setAttribute('aria-label', told.says);
     drawFigure(plot, told.figure, room, tint);

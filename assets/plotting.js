@@ -2,17 +2,25 @@
 // One fetch for all views of a page. CONFIG.plotly is its address on the server.
 
 import { CONFIG } from './config.js';
+import { say } from './say.js';
 import { el } from './dom.js';
 
 const RETRY_MS = 1500;
 
-// Calls `done` once plotly is here or has failed to come; `plotlyFailed` tells which.
+// Calls `done` once plotly is here or has failed to come; `markFailed` shows which.
 export function loadPlotly(done) {
   window.specvizPlotly ||= fetchPlotly().catch(() => new Promise((again) => setTimeout(again, RETRY_MS)).then(fetchPlotly));
   window.specvizPlotly.then(done, () => { window.specvizPlotlyFailed = true; done(); });
 }
 
-export const plotlyFailed = () => !window.Plotly && !!window.specvizPlotlyFailed;
+const plotlyFailed = () => !window.Plotly && !!window.specvizPlotlyFailed;
+
+// Marks a place of charts where plotly failed to come; the style sheets show the sentence `key` there.
+export function markFailed(room, key) {
+  const failed = plotlyFailed();
+  room.classList.toggle('sv-no-plotly', failed);
+  if (failed) room.style.setProperty('--sv-no-plotly', JSON.stringify(say(key)));
+}
 
 function fetchPlotly() {
   if (window.Plotly) return Promise.resolve();

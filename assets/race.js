@@ -5,7 +5,7 @@
 import { CONFIG } from './config.js';
 import { add, asIs, button, calm, el, setText, some } from './dom.js';
 import { makeScore, makeTracks, measured, sameSoFar, seconds, standing } from './lanes.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 
 const SPEEDS = [['¼×', 0.25], ['½×', 0.5], ['1×', 1]];
 // A tab that was hidden goes on where it was left.
@@ -116,7 +116,7 @@ export function mount({ element, props, watch }) {
     const won = lanes.filter((lane) => lane.stop).sort((a, b) => a.end - b.end)[0], list = el('ul');
     const cut = lanes.some((lane) => !lane.stop);
     add(outcome, el('p', 'sv-race-won', cut || !won ? say('view.race_stopped')
-      : say('view.race_won', { name: won.name, n: lanes.length, tokens: say('view.tokens', { n: won.tokens }), time: seconds(won.end) })));
+      : say('view.race_won', { name: won.name, n: lanes.length, tokens: amount('tokens', won.tokens), time: seconds(won.end) })));
     for (const lane of lanes) if (!lane.alone) add(list, el('li', '', verdict(lane)));
     outcome.append(list);
     if (!cut && lanes.some((lane) => lane.tokens !== alone.tokens)) add(outcome, el('p', 'sv-muted', say('view.race_lengths')));

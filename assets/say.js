@@ -1,5 +1,5 @@
 // All text that people read, from the catalogue of the page's language (assets/words/, specviz/core/words.py).
-// Example: say('view.tokens', { n: 3 }) is "3 tokens". Fields stand in braces; `n` chooses the plural form.
+// Example: say('view.step', { n: 3 }) is "step 3", amount('tokens', 3) is "3 tokens". Fields stand in braces; `n` chooses the plural form.
 
 import { CONFIG } from './config.js';
 
@@ -21,3 +21,7 @@ export function say(key, fields = {}) {
     return String(fields[name]);
   });
 }
+
+// A number of things: an entry of the section "amounts".
+/** @type {(what: string, n: number) => string} */
+export const amount = (what, n) => say('amounts.' + what, { n, count: n });

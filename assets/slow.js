@@ -4,7 +4,7 @@
 
 import { chipsOf } from './chips.js';
 import { add, button, calm, el, hear, prob, quoted, setText, some } from './dom.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 import { depths, isTree, walkOrder } from './shape.js';
 import { stepPause } from './transport.js';
 import { FATE, SHOWN } from './wire.js';
@@ -23,7 +23,7 @@ export function taleOf(step) {
     const positions = Math.max(...depth);
     for (let d = 1; d <= positions; d++) {
       const here = tok.map((_, j) => j).filter((j) => depth[j] === d);
-      const at = stage(0, say('view.tale_tree', { n: d, tokens: say('view.tokens', { n: here.length }) }), each(TOLD[0], positions));
+      const at = stage(0, say('view.tale_tree', { n: d, tokens: amount('tokens', here.length) }), each(TOLD[0], positions));
       for (const j of here) drawn[j] = at;
     }
   } else tok.forEach((t, j) => { drawn[j] = stage(0, proposes(t, step), each(TOLD[0], tok.length), undefined, j); });

@@ -4,7 +4,7 @@
 import { CONFIG } from './config.js';
 import { add, asIs, button, el, setText, some } from './dom.js';
 import { BUSY } from './live.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 import { lossy } from './store.js';
 import { pairParts, pairTip, sentences, stateWord, whyOf } from './words.js';
 
@@ -107,7 +107,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
     const again = heard !== live.facts().told;
     spokenState = now.state;
     heard = live.facts().told;
-    const count = store.known ? say('view.spoken', { step: store.known, tokens: say('view.tokens', { n: f.tokens }) }) +
+    const count = store.known ? say('view.spoken', { step: store.known, tokens: amount('tokens', f.tokens) }) +
       (f.tested ? say(f.trees ? 'view.spoken_positions' : 'view.spoken_tested', { part: f.accepted, whole: f.tested }) : '') : '';
     const text = sentences(stateWord(now.state), now.say, count, f.lossy ? say('view.the_rule_lossy') : '');
     // the same words once more are news to a reader only after there were none

@@ -3,7 +3,7 @@
 
 import { add, button, el, saveText } from './dom.js';
 import { drawFigure, redrawn } from './figure.js';
-import { loadPlotly, plotlyFailed } from './plotting.js';
+import { loadPlotly, markFailed } from './plotting.js';
 import { say } from './say.js';
 
 export function mount({ element, props, watch }) {
@@ -38,7 +38,7 @@ export function mount({ element, props, watch }) {
   }
 
   function draw() {
-    room.classList.toggle('sv-no-plotly', plotlyFailed());
+    markFailed(room, 'view.sweep_failed');
     if (!window.Plotly || !room.clientWidth) return;
     told.pictures.forEach(({ figure }, i) => drawFigure(plots[i], figure, room, tint));
   }

@@ -3,7 +3,7 @@
 // Rows of several steps are made of sums, so a decimated chart shows the true rate of its steps, not a sample.
 // Acceptance is counted by position, in chains and trees alike. `x_` columns place a row on an axis of output tokens.
 
-import { say } from './say.js';
+import { amount, say } from './say.js';
 import { countStep } from './shape.js';
 
 // A chart is some 400 pixels wide: more rows would cost time and show nothing.
@@ -44,9 +44,9 @@ export function stepTable(store, shown, limit = MAX_ROWS) {
     const emitted = b.tokens - a.tokens, took = (times[0] + times[1] + times[2]) * steps;
     const time = b.draft + b.verify + b.other, run = time > 0 ? (1000 * b.tokens) / time : null;
     table.emitted.push(emitted);
-    table.wrote.push(say('view.tokens', { n: emitted }));
-    table.written.push(say('view.tokens', { n: table.tokens.at(-1) }));
-    table.wrote_run.push(say('view.tokens', { n: b.tokens }));
+    table.wrote.push(amount('tokens', emitted));
+    table.written.push(amount('tokens', table.tokens.at(-1)));
+    table.wrote_run.push(amount('tokens', b.tokens));
     table.passes_run.push(say('view.passes', { n: to }));
     table.passes.push(say('view.just_passes', { n: steps }));
     table.rate.push(took > 0 ? round((1000 * emitted) / took, 2) : null);

@@ -3,7 +3,7 @@
 // One tab stop: arrows go along the branches. Where nodes stand comes from shape.js.
 
 import { add, el, prob, setText, some, svg } from './dom.js';
-import { say } from './say.js';
+import { amount, say } from './say.js';
 import { childrenOf, depths, isTree, parentOf, pathEnd, treeRows } from './shape.js';
 import { makeSides } from './sides.js';
 import { DRAFTER, FATE, Q, SHOWN } from './wire.js';
@@ -74,7 +74,7 @@ export function makeTree(host, onChoose, tipOf) {
     const columns = wide.map((w, c) => [left[c], left[c] + dot + w * em]).filter((c) => c);
     const starts = columns.map((c) => c[0]), ends = columns.map((c) => c[1]);
     sides.set(width > scroll.clientWidth + 6 ? { starts, ends, before: 0, after: 0 } : null);
-    setText(note, say('view.tree_note', { tokens: say('view.tokens', { n: step.tok.length }), positions: say('view.positions', { n: Math.max(...depth) }) }));
+    setText(note, say('view.tree_note', { tokens: amount('tokens', step.tok.length), positions: say('view.positions', { n: Math.max(...depth) }) }));
     const last = nodes.get(step.ex ? -1 : pathEnd(step.tok));
     if (last) scroll.scrollTop = Math.max(0, y(step.ex ? -1 : pathEnd(step.tok)) - 5 * high);
   }

@@ -3,7 +3,7 @@
 
 import { CONFIG } from './config.js';
 import { apart, ms, prob, quoted, some } from './dom.js';
-import { has, say } from './say.js';
+import { amount, has, say } from './say.js';
 import { countStep, depths, isTree, parentOf, pathEnd, walkOrder } from './shape.js';
 import { lossy } from './store.js';
 import { ACCEPT, COIN, DRAFTER, FATE, ID, P, Q, SHOWN, VERIFIER } from './wire.js';
@@ -110,7 +110,7 @@ export function forkTip(step) {
   positions.slice(0, 8).forEach((words, i) => lines.push(say('view.fork_position', { n: i + 1, words: words.join('  ') })));
   if (positions.length > 8) lines.push('… ' + say('view.more_positions', { n: positions.length - 8 }));
   const untested = c.drafted - c.accepted - c.rejected;
-  if (untested) lines.push(say('view.fork_untested', { tokens: say('view.tokens', { n: untested }) }));
+  if (untested) lines.push(say('view.fork_untested', { tokens: amount('tokens', untested) }));
   return lines.concat(say('view.fork_step', { n: step.i + 1 }));
 }
 

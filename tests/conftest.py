@@ -24,6 +24,15 @@ from tests import tiny
 torch.set_num_threads(1)
 
 
+LONG = ("tests/test_readme_commands.py", "tests/ui/", "tests/test_real_pair.py")
+"""Where a test takes seconds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that take long, so that in the end no process waits for another one's last file."""
+    items.sort(key=lambda item: next((at for at, start in enumerate(LONG) if item.nodeid.startswith(start)), len(LONG)))
+
+
 def texts(count: int = 40, length: int = 40) -> list[tuple[np.ndarray, np.ndarray]]:
     """Seeded walks through target12's own distribution, as (prompt, answer): a corpus of twelve words."""
     made, generator = [], torch.Generator().manual_seed(3)

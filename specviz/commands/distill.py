@@ -55,4 +55,4 @@ def call(args: argparse.Namespace) -> None:
     try:
         run(recipe, args.stage)
     except KeyboardInterrupt as error:
-        raise SpecvizError("Stopped; run the same command again to go on from here.") from error
+        raise SpecvizError("Stopped; run the same command again to continue.") from error

@@ -15,12 +15,12 @@ from specviz.core.settings import SpecvizError
 def check_file(path: Path, what: str) -> None:
     """Raise SpecvizError where `path` cannot be written. Leaves no file behind; what a file holds stays as it is."""
     if not path.parent.is_dir():
-        raise SpecvizError(f"There is no folder {str(path.parent)!r} to save {what} in; make it first.")
+        raise SpecvizError(f"There is no folder {str(path.parent)!r} to save {what} in; create it first.")
     if path.is_dir():
         raise SpecvizError(f"{str(path)!r} is a folder; name a file to save {what} in.")
     if path.exists() and not path.is_file():  # a pipe or a device: opening it would be seen at its other end
         if not os.access(path, os.W_OK):
-            raise SpecvizError(f"{str(path)!r} cannot be written; name another file to save {what} in.")
+            raise SpecvizError(f"{str(path)!r} is not writable; name another file to save {what} in.")
         return
     new = not path.exists()
     try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from specviz.core.settings import RunSettings, SettingsError
+from specviz.core.words import sentence
 
 
 class StopReason(StrEnum):
@@ -151,9 +152,9 @@ class Costs:
         positions, ratios = [n for n, _ in self.verify_cost], [v for _, v in self.verify_cost]
         numbers = all(math.isfinite(x) for x in (self.cost_ratio, *ratios))
         if not numbers or self.cost_ratio < 0 or min(ratios, default=0) <= 0:
-            raise SettingsError("Costs must be numbers: c at least 0 and each v above 0.")
+            raise SettingsError(sentence("errors.costs_numbers"))
         if positions != sorted(set(positions)) or positions[0] != 1:
-            raise SettingsError("The positions of verify_cost must rise from 1.")
+            raise SettingsError(sentence("errors.costs_rising"))
 
 
 @dataclass(frozen=True, slots=True)

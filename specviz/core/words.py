@@ -1,4 +1,4 @@
-"""All text that people read, from one catalogue per language: ``say("counts.tokens", n=3)`` is "3 tokens".
+"""All text that people read, from one catalogue per language: ``say("view.steps", n=3)`` is "3 steps".
 
 A catalogue is `assets/words/LANGUAGE.json`: sections of names, each with a sentence or with plural forms. Fields stand in
 braces and are filled with plain text. Python and the page's scripts read the same file. A new language is one new file.

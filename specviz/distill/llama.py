@@ -183,7 +183,7 @@ def _continued(target: LoadedModel, start: str, vocab_size: int) -> Any:
     loaded = load_model(start, "float32", str(target.device))
     common_ids(target, loaded)
     if not isinstance(loaded.model, LlamaForCausalLM) or not loaded.model.config.tie_word_embeddings:
-        raise SpecvizError(f"{loaded.name} is no Llama with tied embeddings; choose another draft to go on from.")
+        raise SpecvizError(f"{loaded.name} is not a Llama with tied embeddings; choose another draft to continue from.")
     config = LlamaConfig.from_dict(loaded.model.config.to_dict() | {"vocab_size": min(vocab_size, loaded.vocab_size)})
     module: Any = LlamaForCausalLM(config)
     module.to(device=target.device)

@@ -92,7 +92,7 @@ def check_author(target: LoadedModel, corpus: Corpus, file: Path) -> None:
     # two roundings of one model agree on nine of ten positions
     if same < 0.7 * positions:
         raise SpecvizError(
-            f"{file.name} was not written by {target.name}: its likeliest tokens are others ({same} of {positions} agree); "
+            f"{file.name} was not written by {target.name}: its most likely tokens differ ({same} of {positions} agree); "
             "leave out --outputs."
         )
 
@@ -103,7 +103,7 @@ def _whole(file: Path, vocab_size: int) -> bool:
     try:
         read(file, vocab_size)
     except BadShard as error:
-        print(f"{error} It is made anew now.", file=sys.stderr)
+        print(f"{error} It is made again now.", file=sys.stderr)
         return False
     return True
 
@@ -113,7 +113,7 @@ def _check_room(target: LoadedModel, recipe: Recipe, folder: Path, positions: in
     size, free = positions * (recipe.top * (wide + 2) + 4), shutil.disk_usage(folder).free
     if size > free:
         raise SpecvizError(
-            f"The answers may take {size / 1e9:.1f} GB of disk and {free / 1e9:.1f} GB are free; make room or ask for "
+            f"The answers may take {size / 1e9:.1f} GB of disk, but only {free / 1e9:.1f} GB are free; make room or ask for "
             "fewer --answers."
         )
     config = target.model.config.get_text_config()
@@ -125,7 +125,7 @@ def _check_room(target: LoadedModel, recipe: Recipe, folder: Path, positions: in
     room = free_memory(target.device)
     if need > room:
         raise SpecvizError(
-            f"{recipe.rows} answers side by side need about {need / 1e9:.1f} GB of memory and {room / 1e9:.1f} GB are "
+            f"{recipe.rows} answers side by side need about {need / 1e9:.1f} GB of memory, but only {room / 1e9:.1f} GB are "
             "free; ask for fewer --rows."
         )
 

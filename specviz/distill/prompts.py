@@ -83,7 +83,7 @@ def read_prompts(file: Path) -> dict[str, NDArray[Any]]:
         with np.load(file, allow_pickle=False) as data:
             return {name: data[name] for name in ("prompt_ids", "prompt_lengths", "held_out", "temperature")}
     except Exception as error:  # whatever numpy and zipfile raise for a damaged file
-        raise SpecvizError(f"{file} is damaged; remove it, and the stage prompts makes it anew.") from error
+        raise SpecvizError(f"{file} is damaged; remove it, and the stage prompts makes it again.") from error
 
 
 def _made(recipe: Recipe) -> Iterator[tuple[str, bool, bool]]:

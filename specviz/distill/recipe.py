@@ -147,8 +147,8 @@ def write(file: Path, data: bytes) -> None:
     except OSError as error:
         partial.unlink(missing_ok=True)
         raise SpecvizError(
-            f"{file} could not be written ({error.strerror}); make room and run the same command again: "
-            "what was finished is kept."
+            f"{file} could not be written ({error.strerror}); free some disk space and run the same command again; "
+            "finished files are kept."
         ) from error
 
 

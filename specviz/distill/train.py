@@ -180,7 +180,7 @@ def checkpoint(file: Path) -> dict[str, Any]:
     try:
         state: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
-        raise SpecvizError(f"{file} is damaged; remove it, and the stage train begins anew.") from error
+        raise SpecvizError(f"{file} is damaged; remove it, and the stage train starts again.") from error
     return state
 
 

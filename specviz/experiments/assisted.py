@@ -33,7 +33,7 @@ def how_compared(pair: Pair) -> str:
         return f"{sentence}."
     return (
         f"{sentence}; the {pair.draft.vocab_size:,} columns of {pair.draft.name} are fitted to the target's "
-        f"{pair.target.vocab_size:,} (missing: -inf), as specviz does."
+        f"{pair.target.vocab_size:,} (-inf for missing ones), as in specviz."
     )
 
 
@@ -44,7 +44,7 @@ def assisted(pair: Pair, ids: list[int], k: int, tokens: int) -> dict[str, float
     transformers cannot use the pair.
     """
     if pair.draft is None:
-        raise NotComparable("The pair has no draft model, and transformers needs one as its assistant.")
+        raise NotComparable("This pair has no draft model, but transformers needs one as its assistant.")
     inputs = torch.tensor([ids], device=pair.target.device)
     ends = sorted(pair.target.eos_ids)
     stops = {"eos_token_id": ends, "pad_token_id": ends[0]} if ends else {}

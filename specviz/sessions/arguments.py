@@ -3,7 +3,7 @@
 Every way in ends in one sentence for what is unknown, missing or of the wrong kind. `CheckedCalls` looks at requests
 before Gradio does, which answers a wrong name with "Internal Server Error".
 
-Example: ``complete(signature, {"promt": "Hi"})`` raises SettingsError("There is no argument promt; known are …").
+Example: ``complete(signature, {"promt": "Hi"})`` raises SettingsError("There is no argument promt; use …").
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def complete(signature: Signature, given: Any) -> dict[str, Any]:
             raise SettingsError(f"Give at most {len(known)} values, in this order: {', '.join(known)}.")
         given = dict(zip(known, given, strict=False))
     if not isinstance(given, dict):
-        raise SettingsError("Give the arguments as a JSON object, each by its name.")
+        raise SettingsError("Give the arguments as a JSON object of names and values.")
     if unknown := [name for name in given if name not in known]:
-        raise SettingsError(f"There is no argument {_short(unknown[0])}; known are {', '.join(known)}.")
+        raise SettingsError(f"There is no argument {_short(unknown[0])}; use {', '.join(known)}.")
     usual = {name: parameter.default for name, parameter in known.items() if parameter.default is not Parameter.empty}
     if missing := [name for name in known if name not in given and name not in usual]:
-        raise SettingsError(f"The argument {missing[0]} is missing; give it.")
+        raise SettingsError(f"The argument {missing[0]} is missing; add it.")
     return {name: given.get(name, usual.get(name)) for name in known}
 
 
@@ -83,7 +83,7 @@ class CheckedCalls:
             return await _answer(send, 422, str(error))
         except KeyError:
             names = ", ".join(self.signatures)
-            return await _answer(send, 404, f"There is no endpoint {_short(call[2])}; known are {names}.")
+            return await _answer(send, 404, f"There is no endpoint {_short(call[2])}; use {names}.")
 
         async def again() -> dict[str, Any]:
             nonlocal body
@@ -99,7 +99,9 @@ class CheckedCalls:
         try:
             asked = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise SettingsError("The request is not JSON; give the arguments as a JSON object.") from error
+            raise SettingsError(
+                "The request is not JSON; give the arguments as a JSON object of names and values."
+            ) from error
         if by_name:
             own = {key: asked.pop(key) for key in _GRADIO_OWN if isinstance(asked, dict) and key in asked}
             return json.dumps(complete(signature, asked) | own).encode()

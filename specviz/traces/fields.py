@@ -1,6 +1,6 @@
 """Single fields of a saved trace: each has a kind and a range, and one sentence says what is wrong with it.
 
-Example: ``whole({"k": -1}, "k")`` raises ``TraceError("k must be a whole number from 0 to 2147483648, and is -1; open
+Example: ``whole({"k": -1}, "k")`` raises ``TraceError("k must be a whole number from 0 to 2147483648, but it is -1; open
 another file.")``. Standard library only.
 """
 

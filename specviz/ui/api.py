@@ -31,8 +31,8 @@ API_RUNS = 8
 API_WAITING = 16
 """Calls that wait for such a slot; one more is turned away at once."""
 WAIT_S = 30.0
-BUSY = "Too many calls are running here; call again in a minute."
-FAULT = "The run failed for a fault of this program, which its console names."
+BUSY = "The server is busy with other calls; call again in a minute."
+FAULT = "The run failed because of a fault in this program. The console of the server shows the details."
 log = logging.getLogger("specviz")
 
 

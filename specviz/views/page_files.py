@@ -21,7 +21,7 @@ SCRIPTS: Mapping[str, bytes] = MappingProxyType(
 STYLES = ("style.css", "card.css", "runs.css", "compare.css", "studies.css", "lossless.css", "race.css", "sweep.css")
 MEDIA = {"forced.css": "(forced-colors: active)", "print.css": "print", "bare.css": "all"}
 """Sheets of their own: what colours a visitor's system forces must not take away, the page on paper, and bare pages."""
-SPOKEN = ("page", "view")
+SPOKEN = ("page", "view", "amounts")
 """Sections of the catalogue that the scripts use."""
 
 

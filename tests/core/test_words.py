@@ -47,28 +47,28 @@ def test_every_key_that_the_code_names_is_there():
 
 
 def test_fields_and_plural_forms_are_filled():
-    assert [say("counts.tokens", n=n) for n in (0, 1, 2)] == ["0 tokens", "1 token", "2 tokens"]
+    assert [say("view.steps", n=n) for n in (0, 1, 2)] == ["0 steps", "1 step", "2 steps"]
     with pytest.raises(KeyError):
-        say("counts.nothing")
+        say("view.nothing")
     with pytest.raises(KeyError):
-        say("counts.tokens")
+        say("view.steps")
 
 
 def test_a_language_holds_inside_its_block_and_an_unknown_one_means_the_default():
     with speaking("de"):
-        assert language() == "de" and say("counts.tokens", n=1) == "1 Token"
+        assert language() == "de" and say("view.steps", n=1) == "1 Schritt"
     with speaking("xx"):
         assert language() == DEFAULT
     assert language() == DEFAULT
 
 
 def test_a_sentence_is_english_to_programs_and_spoken_to_readers():
-    told = sentence("counts.tokens", n=2)
+    told = sentence("view.steps", n=2)
     with speaking("de"):
-        late = sentence("counts.tokens", n=2)
-        assert (spoken(told), spoken(late), spoken("2 tokens")) == ("2 Tokens", "2 Tokens", "2 tokens")
-    assert told == late == spoken(told) == "2 tokens"
-    assert {told: 1}["2 tokens"] == 1
+        late = sentence("view.steps", n=2)
+        assert (spoken(told), spoken(late), spoken("2 steps")) == ("2 Schritte", "2 Schritte", "2 steps")
+    assert told == late == spoken(told) == "2 steps"
+    assert {told: 1}["2 steps"] == 1
 
 
 def test_entries_and_knobs_have_their_words_in_the_catalogue_and_no_word_is_left_over():

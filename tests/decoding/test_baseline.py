@@ -108,4 +108,4 @@ def test_the_verdict_tells_position_logits_margin_and_whether_it_is_a_near_tie()
     assert "Token 8 differs: 'a' here, 'b' with" in near and "1.500 and 1.750. The margin 0.250" in near
     assert near.endswith("is below 0.5: a near-tie.")
     far = baseline.verdict(BaselineRecord((1,), (0.1,), False, 8, apart, tie_bound=0.001))
-    assert far.endswith("is not below 0.001: this is no near-tie but a fault.")
+    assert far.endswith("is not below 0.001: this is a fault, not a near-tie.")

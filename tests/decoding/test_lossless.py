@@ -24,11 +24,13 @@ MOST = "top-k and top-p"
 """The filters whose case goes through most code."""
 # one that draws, one that chooses, one that branches: the whole product, nightly
 WHOLE = ("sampling", "greedy", "sampled tree")
+BOTH_RULES = ("sampling", "sampled tree")
+"""A chain and a tree: what a rule decides does not depend on who drafted."""
 COPIES = ("early exit", "8-bit copy", "4-bit copy")
 """They draft with the code of `sampling`, on another model."""
 CASES: list[object] = [
     (s, r, 2, MOST)
-    if (r == "speculative sampling" and s not in COPIES) or s in WHOLE
+    if (r == "speculative sampling" and s not in COPIES) or s in BOTH_RULES
     else pytest.param(s, r, 2, MOST, marks=pytest.mark.slow)
     for s, r in DRAFTING
 ]
@@ -47,7 +49,7 @@ def test_whole_runs_have_the_targets_distribution(tables, strategy, rule, k, fil
     assert p_value(tables, settings) > 1e-4
 
 
-@pytest.mark.parametrize("strategy", ["sampling", "sampled tree"])
+@pytest.mark.parametrize("strategy", ["sampling", pytest.param("sampled tree", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("length", ["heuristic", "confidence", "cost-aware"])
 def test_whole_runs_have_the_targets_distribution_however_far_is_drafted(tables, strategy, length):
     # drafting seems to pay until a token is rejected: K is 1, then 0 or 2

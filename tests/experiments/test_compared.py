@@ -54,14 +54,14 @@ def last_first(data):
         (lambda data: data.update(schema=2), "not a recorded comparison"),
         (lambda data: data.update(lanes=[]), "not a recorded comparison"),
         (lambda data: data["lanes"].update(greedy=5), "not a specviz trace"),
-        (lambda data: data["lanes"]["greedy"].update(stop=None), "'greedy' of this comparison has not come to its end"),
+        (lambda data: data["lanes"]["greedy"].update(stop=None), "'greedy' of this comparison is not finished"),
         (
             lambda data: data["lanes"]["greedy"].update(prompt_ids=[1, 2], prompt_texts=["a", "b"]),
-            "'greedy' has another prompt or target",
+            "'greedy' has a different prompt or target",
         ),
-        (lambda data: data["lanes"]["greedy"]["pair"].update(target="x"), "'greedy' has another prompt or target"),
-        (lambda data: data["lanes"]["greedy"]["steps"][0].update(index=4), "Step 1 of this trace: it is out of order"),
-        (lambda data: data["lanes"]["greedy"].update(prefill_s=float("nan")), "holds NaN"),
+        (lambda data: data["lanes"]["greedy"]["pair"].update(target="x"), "'greedy' has a different prompt or target"),
+        (lambda data: data["lanes"]["greedy"]["steps"][0].update(index=4), "Step 1 of this trace: the order is wrong"),
+        (lambda data: data["lanes"]["greedy"].update(prefill_s=float("nan")), "contains NaN"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(compared, change, sentence):

@@ -143,7 +143,7 @@ def test_what_does_not_follow_is_an_error_in_a_sentence():
         Guessing(tiny_pair("ctx_t"), trace)
     assert obstacle(trace) is None
     changed = replace(trace.steps[-1], settings=replace(GREEDY, repetition_penalty=2))
-    assert "changed midway" in obstacle(replace(trace, steps=(*trace.steps[:-1], changed)))
+    assert "changed during the run" in obstacle(replace(trace, steps=(*trace.steps[:-1], changed)))
     unknown = replace(trace.steps[0], settings=replace(trace.steps[0].settings, rule="block verification"))
     assert "'block verification' is unknown here" in obstacle(replace(trace, steps=(unknown, *trace.steps[1:])))
 

@@ -80,7 +80,7 @@ def test_too_little_memory_is_said_before_anything_is_fetched(machine, monkeypat
 
 def test_without_a_network_only_what_is_here_can_be_used(machine, monkeypatch):
     monkeypatch.setenv("SPECVIZ_OFFLINE", "1")
-    assert standing.standing(PAIRS["Qwen3 4B ← 0.6B"]).short == "not here, and network use is switched off"
+    assert standing.standing(PAIRS["Qwen3 4B ← 0.6B"]).short == "not on this machine, and network use is off"
     assert standing.standing(PAIRS[OFFLINE_PAIR]).problem == ""
 
 

@@ -93,7 +93,7 @@ def sentence(name: str) -> str:
 def test_gated_unknown_offline_and_empty_are_four_sentences(monkeypatch):
     found = {}
     answers(monkeypatch, rejected(GatedRepoError, 403))
-    found["accept its licence"] = sentence("owner/model")
+    found["Accept its licence"] = sentence("owner/model")
     answers(monkeypatch, rejected(RepositoryNotFoundError, 401))
     found["no public model"] = sentence("owner/model")
     answers(monkeypatch, TimeoutError())
@@ -217,15 +217,15 @@ def test_folders_are_taken_where_they_are(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("../../etc", "no such folder|config.json"),
+        ("../../etc", "no folder called|config.json"),
         ("/etc", "config.json"),
-        ("./nothing", "no such folder"),
-        ("two words", "no such folder"),
-        ("~nobody/x", "no such folder"),
+        ("./nothing", "no folder called"),
+        ("two words", "no folder called"),
+        ("~nobody/x", "no folder called"),
         ("model.Q4_0.gguf", "GGUF"),
         ("https://x.example/owner/model", "owner/name"),
-        ("x" * 500 + "!", "cannot be the name"),
-        ("a\0b", "cannot be the name"),
+        ("x" * 500 + "!", "not a valid model name"),
+        ("a\0b", "not a valid model name"),
         ("gpt\ud83d", "^Character 4 of the model's name is incomplete"),
     ],
 )

@@ -94,11 +94,11 @@ def test_context_of_other_rotary_kinds():
 
 def test_wrong_kinds_are_errors_in_one_sentence():
     assert "encoder-decoder" in rejection("t5")
-    assert "looks ahead" in rejection("bidirectional")
+    assert "tokens to the right" in rejection("bidirectional")
     assert "GGUF" in rejection("ggufonly")
 
 
-@pytest.mark.parametrize(("name", "word"), [("remotecode", "Python code"), ("picklebin", "Python pickles")])
+@pytest.mark.parametrize(("name", "word"), [("remotecode", "Python code"), ("picklebin", "pickle weights")])
 def test_code_in_a_model_folder_is_never_run(monkeypatch, tmp_path, name, word):
     marker = tmp_path / "marker"
     monkeypatch.setenv(tiny.MARKER, str(marker))

@@ -103,7 +103,7 @@ def test_a_file_that_is_no_table_or_a_damaged_one_is_told_in_a_sentence(pair, tm
     (tmp_path / "text.safetensors").write_bytes(b"no")
     save_file({"x": torch.zeros(1)}, tmp_path / "other.safetensors")
     for name in ("text", "other", "missing"):
-        with pytest.raises(ModelError, match=rf"{name}.safetensors is not a table of n-grams"):
+        with pytest.raises(ModelError, match=rf"{name}.safetensors is not an n-gram table"):
             read_head(tmp_path / f"{name}.safetensors")
     tensors = make(texts(), 12)
     del tensors["ids2"]

@@ -66,13 +66,13 @@ def test_chat_without_a_template_is_an_error_and_plain_text_still_works():
 
 
 def test_a_template_that_fails_is_told_in_a_sentence():
-    with pytest.raises(SpecvizError, match="chat template of target12 cannot take this prompt"):
+    with pytest.raises(SpecvizError, match="chat template of target12 cannot format this prompt"):
         codec("target12", chat="{{ raise_exception('no') }}").encode("w0", chat=True)
 
 
 @pytest.mark.parametrize("prompt", ["hello", "w0 w12"])
 def test_text_that_the_tokenizer_cannot_write_is_an_error(prompt):
-    with pytest.raises(SpecvizError, match="cannot write"):
+    with pytest.raises(SpecvizError, match="cannot encode"):
         codec("target12").encode(prompt)
 
 

@@ -64,7 +64,7 @@ def test_lists_and_lines():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"prompt": "Hi", "max_tokens": 3}, "There is no argument max_tokens; known are prompt, strategy"),
+        ({"prompt": "Hi", "max_tokens": 3}, "There is no argument max_tokens; use prompt, strategy"),
         ({"k": 2}, "The argument prompt is missing"),
         ([], "The argument prompt is missing"),
         (["Hi"] * 40, "Give at most 19 values"),
@@ -105,7 +105,7 @@ def test_what_a_call_becomes_before_gradio_sees_it():
         ("v2/run_trace", b"3", 422, "JSON object"),
         ("run_trace", b"{}", 422, '{"data": [value'),
         ("run_trace", b'{"data": 3}', 422, '{"data": [value'),
-        ("v2/run_it", b"{}", 404, "There is no endpoint run_it; known are generate, run_trace."),
+        ("v2/run_it", b"{}", 404, "There is no endpoint run_it; use generate, run_trace."),
     ):
         told = ask(f"/gradio_api/call/{path}", content)
         assert told[0] == status and words in told[1] and "\n" not in told[1]

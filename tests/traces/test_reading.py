@@ -101,7 +101,7 @@ def test_the_sentence_says_where(data):
     with pytest.raises(TraceError, match=r"^Step 1 of this trace: drafted token 2: coin must be .* is 'x'; open"):
         Trace.from_json(json.dumps(changed(data, ("steps", 0, "tokens", 1, "coin"), "x")))
     with pytest.raises(
-        TraceError, match=r"^Step 1 of this trace: position 1: candidate 2: text must be a text, and is 5"
+        TraceError, match=r"^Step 1 of this trace: position 1: candidate 2: text must be a text, but it is 5"
     ):
         Trace.from_json(json.dumps(changed(data, ("steps", 0, "places", 0, "candidates", 1, "text"), 5)))
 

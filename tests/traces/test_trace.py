@@ -33,20 +33,20 @@ def broken(text, change):
     ("change", "sentence"),
     [
         (lambda d: d.update(schema=99), "schema"),
-        (lambda d: d.pop("steps"), "cut short or damaged"),
+        (lambda d: d.pop("steps"), "cut off or damaged"),
         (lambda d: d.update(stop="bored"), "stop reason"),
-        (lambda d: d["steps"].pop(1), "out of order"),
-        (lambda d: d["steps"][0].pop("settings"), "no settings"),
+        (lambda d: d["steps"].pop(1), "the order is wrong"),
+        (lambda d: d["steps"][0].pop("settings"), "settings are missing"),
         (lambda d: d["steps"][0]["settings"].update(k=99), "K must be"),
-        (lambda d: d["steps"][0]["emitted_ids"].append(3), "another number"),
+        (lambda d: d["steps"][0]["emitted_ids"].append(3), "do not match"),
         (lambda d: d["steps"][0]["tokens"][0].update(fate="lost"), "fate must be one of accepted"),
         (lambda d: d["steps"][0]["tokens"][0].update(parent=5), "parent"),
         (lambda d: d["steps"][0]["tokens"][0].update(draft_prob="high"), "draft_prob must be a probability"),
-        (lambda d: d["steps"][0]["tokens"][0].update(colour="red"), "cut short or damaged"),
+        (lambda d: d["steps"][0]["tokens"][0].update(colour="red"), "cut off or damaged"),
         (lambda d: d["steps"][0].update(asked=33), "K must be"),
-        (lambda d: d["steps"][0].pop("asked"), "cut short or damaged"),
+        (lambda d: d["steps"][0].pop("asked"), "cut off or damaged"),
         (lambda d: d["steps"][0]["settings"].update(draft_length=None), "draft_length must be"),
-        (lambda d: d.pop("costs"), "cut short or damaged"),
+        (lambda d: d.pop("costs"), "cut off or damaged"),
         (lambda d: d.update(costs={"greedy": {"cost_ratio": -1, "verify_cost": [[1, 1]]}}), "Costs must be numbers"),
         (lambda d: d.update(costs={"greedy": {"cost_ratio": 1, "verify_cost": [[1, "x"]]}}), "v must be a number"),
         (lambda d: d.update(text=d["text"] + "\ud83d"), "is incomplete"),
@@ -157,7 +157,7 @@ def test_a_run_too_long_to_be_saved_whole_is_saved_with_fewer_probabilities(pair
             assert {r.rank for r in rejections(again.steps)} == {None}
     assert sizes == sorted(sizes, reverse=True) and len(sizes) >= 2
     monkeypatch.setattr("specviz.traces.trace.MOST_WRITTEN", 1000)
-    with pytest.raises(TraceError, match="record a shorter run"):
+    with pytest.raises(TraceError, match="Record a shorter run"):
         run.to_json()
 
 

@@ -47,11 +47,37 @@ def chromium():
 
 
 @pytest.fixture(scope="module")
-def desk(chromium):
-    """A window of the usual size, shared by tests; each has a tab of its own, and so is a visitor of its own."""
-    context = chromium.new_context(viewport=SCREEN)
-    yield context
-    context.close()
+def shared_contexts():
+    """By what made them."""
+    contexts = {}
+    yield contexts
+    for context in contexts.values():
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def shared(chromium, shared_contexts):
+    """Make contexts that tests of one file share; each test is a visitor of its own, with nothing remembered."""
+
+    def opened(**how):
+        key = repr(sorted(how.items()))
+        if key not in shared_contexts:
+            shared_contexts[key] = chromium.new_context(**how)
+        return shared_contexts[key]
+
+    return opened
+
+
+@pytest.fixture(scope="module")
+def desk(shared):
+    """A window of the usual size."""
+    return shared(viewport=SCREEN)
+
+
+@pytest.fixture(scope="module")
+def tabs():
+    """Tabs of shared contexts that no test uses now, by context and by what stands in for plotly."""
+    return {}
 
 
 @pytest.fixture
@@ -90,25 +116,33 @@ def traced(request, windows):
 
 
 @pytest.fixture
-def open_tab(request, traced):
+def open_tab(request, traced, shared_contexts, tabs):
     """Open tabs in any context; at the end all of them must have been faultless."""
     visits = []
+    plotly = bool(request.node.get_closest_marker("plotly"))
 
     def opened(context, query="", url=""):
         traced(context)
-        page = context.new_page()
-        if not request.node.get_closest_marker("plotly"):
-            page.add_init_script(NO_PLOTLY)
+        if idle := tabs.get((context, plotly)):
+            page = idle.pop()
+        else:
+            page = context.new_page()
+            if not plotly:
+                page.add_init_script(NO_PLOTLY)
         visits.append(Visit(page, (url or browser.address()) + query))
         return visits[-1]
 
     yield opened
-    if request.node.stash.get(FAILED, False):
+    failed = request.node.stash.get(FAILED, False)
+    if failed:
         for visit in visits:
             print(visit.report())
     faults = [fault for visit in visits for fault in visit.faults]
     for visit in visits:
-        visit.page.close()
+        if visit.page.context in shared_contexts.values() and not failed and not faults and visit.leave():
+            tabs.setdefault((visit.page.context, plotly), []).append(visit.page)
+        else:
+            visit.page.close()
     assert faults == []
 
 
@@ -118,10 +152,10 @@ def visit(desk, open_tab):
 
 
 @pytest.fixture
-def phone(windows, open_tab):
+def phone(shared, open_tab):
     """Open tabs as a phone does; `query` and whatever a context of the browser takes."""
 
     def opened(query="", **how):
-        return open_tab(windows(**{"viewport": PHONE, "has_touch": True, "is_mobile": True} | how), query)
+        return open_tab(shared(**{"viewport": PHONE, "has_touch": True, "is_mobile": True} | how), query)
 
     return opened

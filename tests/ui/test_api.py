@@ -89,7 +89,7 @@ BAD = [
     ({"target": "missing"}, "There is no model named missing"),
     ({"prompt": "", "chat": False}, "Type a prompt first"),
     ({"prompt": "a" * 1_000_000}, "The prompt has 1,000,000 characters"),
-    ({"prompt": "a" * 50_000}, "reads at most 8192"),
+    ({"prompt": "a" * 50_000}, "is 8192 tokens"),
     ({"prompt": None}, "The prompt must be a text"),
     ({"stop": "\n".join("abcdefghijk")}, "at most 8 stop strings"),
 ]

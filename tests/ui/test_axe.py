@@ -41,8 +41,8 @@ def faults_in_both(visit, state, *studies):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_desk(chromium, open_tab, theme):
-    context = chromium.new_context(viewport=SCREEN, reduced_motion="reduce")
+def test_on_a_desk(shared, open_tab, theme):
+    context = shared(viewport=SCREEN, reduced_motion="reduce")
     visit = open_tab(context, f"?__theme={theme}")
     for section in ("Sampling and rule", "Length and template", "Models"):
         visit.open(section)
@@ -69,13 +69,12 @@ def test_on_a_desk(chromium, open_tab, theme):
     visit.press("play")
     visit.wait_state("Not done")
     found += faults(visit, "not done")
-    context.close()
     assert found == []
 
 
 @pytest.mark.parametrize("size", BOTH)
-def test_the_studies_that_explain_a_run(chromium, open_tab, size):
-    context = chromium.new_context(viewport=size, reduced_motion="reduce")
+def test_the_studies_that_explain_a_run(shared, open_tab, size):
+    context = shared(viewport=size, reduced_motion="reduce")
     visit = open_tab(context, "?__theme=light")
     for study, told in (("sv-why", "#sv-why-strip .sv-time"), ("sv-numbers", "#sv-numbers-drawn .sv-bars")):
         visit.page.locator(f"#{study} > button").click()
@@ -83,13 +82,12 @@ def test_the_studies_that_explain_a_run(chromium, open_tab, size):
     visit.until("() => document.querySelector('.sv-picture .sv-plot')?.data?.length >= 4")
     visit.page.evaluate("() => document.querySelectorAll('.sv-study details').forEach((d) => { d.open = true; })")
     found = faults_in_both(visit, "studies unfolded", "sv-why", "sv-numbers")
-    context.close()
     assert found == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_on_a_phone(chromium, open_tab, theme):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_on_a_phone(shared, open_tab, theme):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context, f"?__theme={theme}")
     visit.press("play")
     visit.wait_state("Finished")
@@ -98,13 +96,12 @@ def test_on_a_phone(chromium, open_tab, theme):
     visit.page.locator("#sv-side.open").wait_for()
     visit.page.locator("#sv-strategy input").click()
     found += faults(visit, "drawer and a menu in it open")
-    context.close()
     assert found == []
 
 
 @pytest.mark.parametrize("size", BOTH)
-def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
-    context = chromium.new_context(viewport=size)
+def test_a_race_a_sweep_and_every_k(shared, open_tab, size):
+    context = shared(viewport=size)
     visit = open_tab(context, "?__theme=light&temperature=0&strategy=greedy&max_new_tokens=24")
     visit.press("play")
     visit.wait_state("Finished")
@@ -124,5 +121,4 @@ def test_a_race_a_sweep_and_every_k(chromium, open_tab, size):
     visit.page.get_by_text(say("every_k.title"), exact=True).first.click()
     visit.page.locator("#sv-every-k-table table").wait_for()
     found += faults_in_both(visit, "every K", "sv-every-k")
-    context.close()
     assert found == []

@@ -92,28 +92,26 @@ def to_step(visit, step):
 
 
 @pytest.mark.parametrize("trace", ["explanation", "beams", "sampled-tree"])
-def test_nothing_of_a_step_is_cut(chromium, open_tab, trace):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+def test_nothing_of_a_step_is_cut(shared, open_tab, trace):
+    context = shared(viewport={"width": 1280, "height": 900})
     visit = open_tab(context, f"?trace={trace}")
     to_step(visit, 3)
     visit.until("() => document.querySelectorAll('.sv-row').length > 5")
     found = clipped(visit, f"step 3 of {trace}", FONTS if trace == "explanation" else FONTS[:1])
-    context.close()
     assert not found, "\n".join(found)
 
 
-def test_nothing_in_large_type_is_cut(chromium, open_tab):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+def test_nothing_in_large_type_is_cut(shared, open_tab):
+    context = shared(viewport={"width": 1280, "height": 900})
     visit = open_tab(context, "?trace=explanation")
     to_step(visit, 3)
     visit.page.get_by_role("button", name="Large type").click()
     found = clipped(visit, "large type", FONTS[:1])
-    context.close()
     assert not found, "\n".join(found)
 
 
-def test_nothing_of_the_controls_and_the_studies_is_cut(chromium, open_tab):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+def test_nothing_of_the_controls_and_the_studies_is_cut(shared, open_tab):
+    context = shared(viewport={"width": 1280, "height": 900})
     visit = open_tab(context, "?max_new_tokens=24")
     for section in ("Sampling and rule", "Length and template", "Models"):
         visit.open(section)
@@ -132,5 +130,4 @@ def test_nothing_of_the_controls_and_the_studies_is_cut(chromium, open_tab):
     visit.page.locator("#sv-every-k-table td").first.wait_for()
     visit.page.evaluate("() => document.querySelectorAll('.gr-accordion details').forEach((d) => { d.open = true; })")
     found = clipped(visit)
-    context.close()
     assert not found, "\n".join(found)

@@ -133,8 +133,8 @@ def test_a_run_without_drafts_and_no_run_at_all_are_words(visit):
     wait_words(visit, "sv-why-says", say("studies.no_run"))
 
 
-def test_on_a_phone_nothing_sticks_out(chromium, open_tab):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_on_a_phone_nothing_sticks_out(shared, open_tab):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context)
     unfold(visit, "sv-why")
     wait_words(visit, "sv-why-strip", "Steps 1 to")
@@ -142,4 +142,3 @@ def test_on_a_phone_nothing_sticks_out(chromium, open_tab):
     wait_words(visit, "sv-numbers-drawn", say("numbers.why_rejected"))
     wait_drawn(visit)
     assert visit.page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
-    context.close()

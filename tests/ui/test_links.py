@@ -59,17 +59,17 @@ def test_knobs_of_strategies_and_draft_lengths_come_along():
         ("temperature=1e999", "temperature must be a number"),
         ("max_new_tokens=1" + "0" * 400, "new tokens must be"),
         ("seed=-5", "seed must be"),
-        ("strategy=magic", "There is no 'magic' in the menu “Drafting strategy”"),
-        ("draft_length=magic", "There is no 'magic' in the menu “How far to draft”; known are fixed, heuristic"),
+        ("strategy=magic", "The menu “Drafting strategy” has no 'magic'"),
+        ("draft_length=magic", "The menu “How far to draft” has no 'magic'; choose one of: fixed, heuristic"),
         ("confidence_threshold=x", "confidence threshold must be a number from 0 to 1"),
-        ("rule=__class__", "in the menu “Verification rule”"),
-        ("dtype=int8", "in the menu “Number format”"),
-        ("speed=fast", "in the menu “Speed”"),
+        ("rule=__class__", "The menu “Verification rule” has no"),
+        ("dtype=int8", "The menu “Number format” has no"),
+        ("speed=fast", "The menu “Speed” has no"),
         ("chat=perhaps", "chat must be 1 or 0"),
-        ("target=/etc", "cannot be the name of a model in a link"),
-        ("target=../../etc", "cannot be the name"),
-        ("draft=~/models", "cannot be the name"),
-        ("target=https://host/x", "cannot be the name"),
+        ("target=/etc", "is not a valid model name in a link"),
+        ("target=../../etc", "is not a valid model name"),
+        ("draft=~/models", "is not a valid model name"),
+        ("target=https://host/x", "is not a valid model name"),
         ("prompt=" + "a" * 20_001, "at most 20,000 characters"),
         ("stop=" + "a%0A" * 9, "at most 8 stop strings"),
         ("ngram=1.5", "must be a whole number"),
@@ -86,7 +86,7 @@ def test_a_bad_value_does_not_take_the_good_ones_along():
     assert values == {"k": 8, "seed": 3} and len(invalid) == 2
     assert links.told(invalid) == (
         "2 settings of this link were not used as given. temperature must be a number from 0 to 2. "
-        "There is no 'x' in the menu “Drafting strategy”."
+        "The menu “Drafting strategy” has no 'x'."
     )
 
 
@@ -94,9 +94,9 @@ def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
     values, invalid = links.read("temperature=50&top_k=1000&k=99&top_p=-1&ngram=0")
     assert values == {"temperature": 2.0, "top_k": 200, "k": 32, "top_p": 0.0, "ngram": 1}
     assert invalid[:3] == [
-        "temperature goes from 0 to 2 on this page and was set to 2; the link asked for 50.",
-        "top-k goes from 0 to 200 on this page and was set to 200; the link asked for 1000.",
-        "K goes from 0 to 32 on this page and was set to 32; the link asked for 99.",
+        "temperature must be from 0 to 2 on this page, so 2 is used; the link asked for 50.",
+        "top-k must be from 0 to 200 on this page, so 200 is used; the link asked for 1000.",
+        "K must be from 0 to 32 on this page, so 32 is used; the link asked for 99.",
     ]
     assert len(invalid) == 5 and links.told(invalid).startswith("5 settings of this link were not used as given.")
 
@@ -108,7 +108,7 @@ def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
         ("temperature=nan", "temperature must be a number from 0 to 2; you gave 'nan'."),
         ("max_new_tokens=0.5e", "new tokens must be a whole number from 1 to 512; you gave '0.5e'."),
         ("seed=" + "9" * 20, f"seed must be a whole number from 0 to {2**63 - 1:,}; you gave '{'9' * 20}'."),
-        ("top_k=123456789", "top-k goes from 0 to 200 on this page and was set to 200; the link asked for 123456789."),
+        ("top_k=123456789", "top-k must be from 0 to 200 on this page, so 200 is used; the link asked for 123456789."),
     ],
 )
 def test_a_sentence_says_what_the_page_allows_and_what_was_asked(query, sentence):
@@ -127,7 +127,7 @@ def test_names_of_no_setting_are_told_and_those_of_others_are_left_alone():
         [],
     )
     assert links.read("&".join(f"a{i}=1" for i in range(200)))[1] == [
-        "The address has too many settings, so none was used."
+        "The link has too many settings, so none of them is used."
     ]
 
 
@@ -175,7 +175,7 @@ def test_a_link_opens_the_controls_as_they_stood_and_the_run_is_the_same(desk, o
 def test_a_bad_link_is_told_in_the_status_line_and_the_rest_is_taken(desk, open_tab):
     tab = open_tab(desk, f"?k=7&temperature=-3&prompt={quote('<img src=x onerror=alert(1)>')}")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('A setting of this link was not used')")
-    assert "temperature goes from 0 to 2 on this page and was set to 0; the link asked for -3." in tab.say()
+    assert "temperature must be from 0 to 2 on this page, so 0 is used; the link asked for -3." in tab.say()
     assert tab.state() == "Not done" and tab.chips() == []
     assert tab.page.locator("#sv-k input[type=number]").input_value() == "7"
     assert tab.page.locator("#sv-temperature input[type=number]").input_value() == "0"
@@ -188,7 +188,7 @@ def test_what_of_a_link_was_changed_or_unknown_is_told_in_the_status_line(desk, 
     tab = open_tab(desk, "?temperature=7&length=bogus&target=owner/nothing")
     tab.until("() => document.querySelector('.sv-say').textContent.startsWith('2 settings of this link')")
     for words in (
-        "temperature goes from 0 to 2 on this page",
+        "temperature must be from 0 to 2 on this page",
         "no setting named 'length'",
         "owner/nothing is not in the menu",
     ):
@@ -311,7 +311,7 @@ def test_a_draft_length_with_its_knob_in_the_menu_and_in_a_link(desk, open_tab):
     assert "draft_length=confidence" in link and "confidence_threshold=1" in link
     second = open_tab(desk, url=link)
     second.until("() => document.querySelector('#sv-confidence-threshold')?.checkVisibility()")
-    assert "At most K" in second.page.locator("#sv-draft-length").text_content()
+    assert "at most K" in second.page.locator("#sv-draft-length").text_content()
     second.press("play")
     second.wait_state("Finished")
     assert second.output() == expected(draft_length="confidence", options={"confidence_threshold": 1})

@@ -10,8 +10,8 @@ def unfold(visit):
     visit.page.locator("#sv-lossless-where").get_by_text("Rule: ").wait_for()
 
 
-def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):
-    visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
+def test_the_recorded_run_is_replayed_and_gets_a_verdict(shared, open_tab):
+    visit = open_tab(shared(viewport=SCREEN, reduced_motion="reduce"))
     unfold(visit)
     page, number = visit.page, visit.page.locator("#sv-lossless-step input[type=number]")
     first = number.input_value()
@@ -27,8 +27,8 @@ def test_the_recorded_run_is_replayed_and_gets_a_verdict(chromium, open_tab):
     assert visit.faults == []
 
 
-def test_whole_runs_are_counted_and_stop_when_asked(chromium, open_tab):
-    visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
+def test_whole_runs_are_counted_and_stop_when_asked(shared, open_tab):
+    visit = open_tab(shared(viewport=SCREEN, reduced_motion="reduce"))
     unfold(visit)
     page = visit.page
     page.locator("#sv-whole-go").click()
@@ -41,8 +41,8 @@ def test_whole_runs_are_counted_and_stop_when_asked(chromium, open_tab):
     assert visit.faults == []
 
 
-def test_a_rule_that_changes_the_output_says_so_wherever_it_decided(chromium, open_tab):
-    visit = open_tab(chromium.new_context(viewport=SCREEN, reduced_motion="reduce"))
+def test_a_rule_that_changes_the_output_says_so_wherever_it_decided(shared, open_tab):
+    visit = open_tab(shared(viewport=SCREEN, reduced_motion="reduce"))
     badge = visit.page.locator(".sv-status .sv-lossy")
     assert not badge.is_visible()
     visit.open("Sampling and rule")

@@ -12,13 +12,15 @@ from tests.ui import browser
 HEAD = {"run": "a", "prompt": [[1, "Hi"]]}
 ALL = {"m": "frame", "r": "a", "n": 2, "seq": 14, "state": "paused", "head": HEAD, "f": 0}
 STEPS = [{"i": 0, "tok": [], "ex": None}, {"i": 1, "tok": [], "ex": None}]
-LIVE = """async ([at, sent, answer, words]) => {
+LIVE = """async ([at, sent, answer, words, kept]) => {
     const modules = ['live', 'store', 'config'].map((name) => import(`${at}/${name}.js`));
     const [{ makeLive }, { makeStore }, { configure }] = await Promise.all(modules);
     configure({ settings: [], lossy: [], words });
     const root = document.body, store = makeStore(), asked = [];
     const view = new Proxy({}, { get: () => () => {} });
     const live = makeLive(store, view, root, { resync: async (what) => (asked.push(what), answer) }, () => {});
+    sessionStorage.setItem('specviz.run', kept);
+    if (kept) live.open('');
     for (const message of sent) live.receive(JSON.stringify(message));
     await new Promise((done) => setTimeout(done, 50));
     return { run: store.run, prompt: store.head?.prompt, n: store.n, state: live.state(), asked };
@@ -30,8 +32,8 @@ def heard(chromium):
     """What the page knows after some messages, where the server answers questions with `answer`."""
     shown = chromium.new_page()
     browser.offer_scripts(shown)
-    yield lambda sent, answer: shown.evaluate(
-        LIVE, [SCRIPTS_AT, sent, answer, {name: catalogue()[name] for name in SPOKEN}]
+    yield lambda sent, answer, kept="": shown.evaluate(
+        LIVE, [SCRIPTS_AT, sent, answer, {name: catalogue()[name] for name in SPOKEN}, kept]
     )
     shown.close()
 
@@ -57,6 +59,12 @@ def test_the_last_message_of_a_step_is_asked_for_where_another_came_over_it(hear
 def test_a_run_of_which_nothing_but_a_hint_came_is_shown(heard):
     sent = [{"m": "note", "seq": 10, "say": ""}, {"m": "hint", "seq": 14, "r": "a", "hint": ""}]
     known = heard(sent, ALL | {"s": STEPS})
+    assert (known["run"], known["state"], known["n"], known["prompt"]) == ("a", "paused", 2, HEAD["prompt"])
+
+
+@pytest.mark.parametrize("kept", ["", "a"])
+def test_a_hint_before_all_else_does_not_hide_the_run_of_a_page_that_was_loaded_again(heard, kept):
+    known = heard([{"m": "hint", "seq": 14, "r": "a", "hint": ""}], ALL | {"s": STEPS}, kept)
     assert (known["run"], known["state"], known["n"], known["prompt"]) == ("a", "paused", 2, HEAD["prompt"])
 
 

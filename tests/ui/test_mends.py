@@ -21,8 +21,8 @@ TOPS = (
 # ------------------------------------------------------------------------------------------------------------ by touch
 
 
-def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, open_tab):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(shared, open_tab):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context)
     page = visit.page
     page.locator(".sv-figure-alpha").tap()
@@ -44,11 +44,10 @@ def test_a_tap_shows_a_note_until_the_next_tap_elsewhere_or_escape(chromium, ope
     chip.tap()
     page.wait_for_timeout(300)
     assert word in page.evaluate(TIP)
-    context.close()
 
 
-def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_what_a_chart_and_a_column_mean_is_a_tap_away(shared, open_tab):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context)
     page = visit.page
     names = page.locator(".sv-chart:not([hidden]) .sv-chart-name")
@@ -68,7 +67,6 @@ def test_what_a_chart_and_a_column_mean_is_a_tap_away(chromium, open_tab):
     meaning.scroll_into_view_if_needed()
     assert meaning.is_visible()
     assert page.locator("#sv-compared .sv-meanings summary").bounding_box()["height"] >= 36
-    context.close()
 
 
 def told(name):
@@ -151,8 +149,8 @@ def test_space_on_the_scrub_bar_plays_and_arrows_there_scrub(visit):
     visit.wait_state("Paused")
 
 
-def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_escape_closes_the_drawer_of_a_phone(shared, open_tab):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context)
     visit.page.get_by_role("button", name="Controls").click()
     visit.page.locator("#sv-side.open").wait_for()
@@ -164,7 +162,6 @@ def test_escape_closes_the_drawer_of_a_phone(chromium, open_tab):
     visit.page.keyboard.press("Escape")
     visit.page.locator("#sv-side:not(.open)").wait_for()
     assert "toggle-button" in visit.page.evaluate(ACTIVE)[0]
-    context.close()
 
 
 # ----------------------------------------------------------------------------------------------------------- words
@@ -192,8 +189,8 @@ def test_sentences_and_progress_move_nothing_below_them(visit):
     assert visit.page.evaluate(TOPS) == before
 
 
-def test_on_a_phone_the_ribbon_begins_above_the_middle_and_words_of_fates_stand_apart(chromium, open_tab):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_on_a_phone_the_ribbon_begins_above_the_middle_and_words_of_fates_stand_apart(shared, open_tab):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context)
     visit.steps_one_by_one(1)
     assert visit.page.evaluate("() => document.querySelector('.sv-ribbon').getBoundingClientRect().top") < 844 / 2.2
@@ -205,7 +202,6 @@ def test_on_a_phone_the_ribbon_begins_above_the_middle_and_words_of_fates_stand_
     drafted = edges[:-1][:3]
     assert len(drafted) == 3 and all(right + 3 <= left for (_, right), (left, _) in pairwise(drafted))
     assert visit.page.locator("footer .divider").first.evaluate("(n) => n.getBoundingClientRect().width") == 0
-    context.close()
 
 
 def test_nothing_of_a_row_scrolled_away_is_left_at_the_edge_of_the_ribbon(visit):

@@ -162,8 +162,8 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
 
 
 @pytest.mark.parametrize("size", [SCREEN, PHONE], ids=["desk", "phone"])
-def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):
-    context = chromium.new_context(viewport=size, reduced_motion="reduce")
+def test_with_reduced_motion_the_bar_alone_moves_it(shared, open_tab, size):
+    context = shared(viewport=size, reduced_motion="reduce")
     seen = open_tab(context, "?max_new_tokens=30&temperature=0")
     if size is PHONE:
         seen.page.get_by_text("Compare strategies on this prompt").click()
@@ -183,4 +183,3 @@ def test_with_reduced_motion_the_bar_alone_moves_it(chromium, open_tab, size):
     seen.page.keyboard.press("End")
     assert seen.page.locator(".sv-race-outcome").is_visible()
     assert seen.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    context.close()

@@ -8,6 +8,7 @@ import pytest
 
 from specviz.core.prompts import FIRST, OWN_PROMPT, PRESETS
 from specviz.core.words import say
+from specviz.recordings import gallery
 from tests.ui.actions import PHONE, expected, lengthen, overflow, reload, wait_pause
 
 FOCUS = """() => {
@@ -67,8 +68,8 @@ def test_the_story_down_to_the_fates_is_on_one_screen(visit, large):
 
 
 @pytest.mark.parametrize("width", [1280, 1024, 640, 390])
-def test_the_headline_keeps_its_height_and_its_four_tiles(chromium, open_tab, width):
-    context = chromium.new_context(viewport={"width": width, "height": 900})
+def test_the_headline_keeps_its_height_and_its_four_tiles(shared, open_tab, width):
+    context = shared(viewport={"width": width, "height": 900})
     visit = open_tab(context)
     visit.key("End")
     visit.until("() => /\\d×.*the target alone/.test(document.querySelector('.sv-headline').textContent)")
@@ -88,7 +89,6 @@ def test_the_headline_keeps_its_height_and_its_four_tiles(chromium, open_tab, wi
     visit.press("alone")
     visit.until("() => /\\d×.*the target alone/.test(document.querySelector('.sv-headline').textContent)")
     assert visit.page.evaluate(tops) == at_end
-    context.close()
 
 
 def test_state_sentence_and_models_are_whole(visit):
@@ -163,8 +163,8 @@ def test_every_stop_of_the_tab_key_is_seen_and_no_menu_stays_open(visit):
     assert visit.page.locator("[role=combobox][aria-expanded=true]").count() == 0
 
 
-def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(chromium, open_tab):
-    context = chromium.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(shared, open_tab):
+    context = shared(viewport=PHONE, has_touch=True, is_mobile=True)
     visit = open_tab(context)
     cut = visit.page.locator("#sv-transport button").evaluate_all(
         "(all) => all.filter((n) => { const b = n.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth; }).length"
@@ -180,7 +180,6 @@ def test_on_a_phone_the_bar_hides_no_stop_and_the_closed_drawer_has_none(chromiu
     visit.page.get_by_role("button", name="Controls").click()
     visit.page.locator("#sv-side:not(.open)").wait_for()
     assert not visit.page.evaluate("() => document.querySelector('#sv-view').inert")
-    context.close()
 
 
 def test_the_menu_of_runs_takes_no_key_of_the_run_and_closes_when_it_is_left(visit):
@@ -350,6 +349,8 @@ def test_the_controls_of_a_run_that_is_gone_come_back(visit):
 def test_what_stands_beside_a_recording_names_it(desk, open_tab):
     visit = open_tab(desk, "?trace=story")
     visit.until("() => document.querySelector('.sv-say').textContent.startsWith('“Story”, a recorded run')")
+    # the controls follow the recording: what is typed before that is overwritten
+    visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", gallery.read("story").prompt)
     shown = "On screen: “Story”, a recorded run."
     visit.prompt(" ")
     visit.press("play")

@@ -18,33 +18,11 @@ from specviz.metrics import count
 from specviz.views import wire
 from tests.ui import browser
 from tests.ui.actions import SCREEN
-from tests.ui.browser import FIRST_SETTINGS, Visit
+from tests.ui.browser import FIRST_SETTINGS
 
 STORY = ["Draft", "Target pass", "Verdicts", "Result"]
 TALE = "() => !document.querySelector('.sv-tale').hidden"
 NO_TALE = "() => document.querySelector('.sv-tale').hidden"
-
-
-@pytest.fixture
-def open_tab(chromium):
-    """A tab in a context of its own, since switches are remembered; in the end it must have been faultless."""
-    visits = []
-
-    def opened(**how):
-        context = chromium.new_context(**{"viewport": SCREEN} | how)
-        visits.append(Visit(context.new_page(), browser.address()))
-        return visits[-1]
-
-    yield opened
-    faults = [fault for visit in visits for fault in visit.faults]
-    for visit in visits:
-        visit.page.context.close()
-    assert faults == []
-
-
-@pytest.fixture
-def visit(open_tab):
-    return open_tab()
 
 
 def settings(**changes):
@@ -97,8 +75,10 @@ def test_by_default_no_step_is_told_slowly(visit):
     assert not told(visit) and visit.page.locator(".sv-offer").is_hidden()
 
 
-def test_on_a_phone_the_lanes_follow_the_token_that_is_told(open_tab):
-    visit = open_tab(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+def test_on_a_phone_the_lanes_follow_the_token_that_is_told(shared, open_tab):
+    visit = open_tab(
+        shared(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    )
     in_sight = """(i) => {
         const lanes = document.querySelector('.sv-lanes'), tds = lanes.querySelectorAll('.sv-lane-draft td');
         const box = tds[i].getBoundingClientRect(), extra = lanes.querySelector('.sv-extra').getBoundingClientRect();
@@ -192,8 +172,8 @@ def test_step_is_told_and_play_waits_for_no_tale_and_gives_the_run_that_python_m
     assert visit.output() == output_of(trace)
 
 
-def test_without_motion_the_parts_are_buttons_and_nothing_moves_by_itself(open_tab):
-    visit = open_tab(reduced_motion="reduce")
+def test_without_motion_the_parts_are_buttons_and_nothing_moves_by_itself(shared, open_tab):
+    visit = open_tab(shared(viewport=SCREEN, reduced_motion="reduce"))
     visit.key("Home")
     visit.key("ArrowRight")  # the first step has a draft, which the last one of a run may not have
     switch(visit, "Slow steps")
@@ -321,8 +301,9 @@ def test_slow_steps_switched_off_between_a_step_and_its_drawing_do_not_stop_the_
     )
 
 
-def test_headline_charts_and_voice_tell_no_result_before_it_is_shown(open_tab):
-    visit = open_tab(reduced_motion="reduce")
+@pytest.mark.plotly
+def test_headline_charts_and_voice_tell_no_result_before_it_is_shown(shared, open_tab):
+    visit = open_tab(shared(viewport=SCREEN, reduced_motion="reduce"))
     shown, total = visit.place()
     before = visit.headline()
     visit.until("() => document.querySelector('.sv-plot')?.data?.[1].x.length > 0")
@@ -446,6 +427,7 @@ def chart(visit, title):
     return visit.page.locator(f".sv-chart[aria-label='{title}']")
 
 
+@pytest.mark.plotly
 def test_speed_up_is_drawn_once_the_target_alone_is_measured(visit):
     visit.slide("temperature", 0)
     visit.press("play")
@@ -458,6 +440,7 @@ def test_speed_up_is_drawn_once_the_target_alone_is_measured(visit):
     visit.until("() => / times$/.test(document.querySelector(\".sv-chart[aria-label='Speed-up'] .sv-plot\").ariaLabel)")
 
 
+@pytest.mark.plotly
 def test_the_x_axis_counts_steps_or_tokens(visit):
     range_of = "() => document.querySelector('.sv-plot').layout.xaxis.range[1]"
     title = "(w) => document.querySelector('.sv-plot .xtitle')?.textContent === w"
@@ -473,6 +456,7 @@ def test_the_x_axis_counts_steps_or_tokens(visit):
     visit.until(title, "step")
 
 
+@pytest.mark.plotly
 @pytest.mark.parametrize(("kind", "begins"), [("PNG", b"\x89PNG"), ("SVG", b"<svg")])
 def test_a_chart_is_saved_with_its_title(visit, kind, begins):
     visit.until("() => !!document.querySelector('.sv-plot .xtitle')")

@@ -19,8 +19,8 @@ BARE = "(what) => [...document.querySelectorAll(what)].filter((n) => n.translate
 BOXES = "#sv-prompt textarea, #sv-pair input, #sv-target input, #sv-draft input"
 
 
-def test_tokens_figures_and_names_are_left_alone_and_words_are_not(chromium, open_tab):
-    context = chromium.new_context(viewport=SCREEN)
+def test_tokens_figures_and_names_are_left_alone_and_words_are_not(shared, open_tab):
+    context = shared(viewport=SCREEN)
     visit = open_tab(context)
     visit.key("Home")
     visit.key("ArrowRight", 3)
@@ -38,11 +38,10 @@ def test_tokens_figures_and_names_are_left_alone_and_words_are_not(chromium, ope
         ".sv-say, .sv-figure-name, .sv-more, .sv-lane-fate th, .sv-verdict, .sv-tip div:nth-child(2), #sv-prompt label"
     )
     assert visit.page.locator(told).evaluate_all("(all) => all.every((n) => n.translate)")
-    context.close()
 
 
-def test_tokens_of_the_studies_are_left_alone(chromium, open_tab):
-    context = chromium.new_context(viewport=SCREEN)
+def test_tokens_of_the_studies_are_left_alone(shared, open_tab):
+    context = shared(viewport=SCREEN)
     visit = open_tab(context, "?max_new_tokens=24")
     visit.press("play")
     visit.wait_state("Finished")
@@ -55,4 +54,3 @@ def test_tokens_of_the_studies_are_left_alone(chromium, open_tab):
     visit.page.locator("#sv-numbers-drawn .sv-chip").first.wait_for(state="attached")
     assert visit.page.locator(TOKENS).count() > 60 and visit.page.evaluate(BARE, TOKENS) == 0
     assert visit.page.locator(".sv-race p").first.evaluate("(n) => n.translate")
-    context.close()

@@ -17,11 +17,9 @@ from tests.ui.actions import SCREEN
 
 
 @pytest.fixture
-def visit(chromium, open_tab):
-    """A tab of its own where nothing moves by itself, since switches are remembered."""
-    context = chromium.new_context(viewport=SCREEN, reduced_motion="reduce")
-    yield open_tab(context)
-    context.close()
+def visit(shared, open_tab):
+    """Nothing moves by itself."""
+    return open_tab(shared(viewport=SCREEN, reduced_motion="reduce"))
 
 
 def slowly(visit, part):

@@ -72,7 +72,7 @@ def test_identical_texts_get_a_tick_and_a_difference_its_position_logits_and_mar
     # a margin above the bound is never called one
     record = replace(record, tie_bound=0.1)
     traces["greedy"] = replace(traces["greedy"], baseline=record)
-    assert "no near-tie but a fault" in made(traces)["lanes"][1]["held"]["says"]
+    assert "a fault, not a near-tie" in made(traces)["lanes"][1]["held"]["says"]
 
 
 @pytest.mark.parametrize(

@@ -51,10 +51,10 @@ def test_scripts_hold_no_sentences_of_their_own():
 def test_the_scripts_fill_fields_and_choose_plural_forms_as_python_does():
     said = js.run(
         ["say.js"],
-        "[say('view.tokens', { n: 1 }), say('view.tokens', { n: 3 }), say('view.part_of', { part: 1, whole: '{n}' })]",
+        "[say('view.steps', { n: 1 }), say('view.steps', { n: 3 }), say('view.part_of', { part: 1, whole: '{n}' })]",
     )
-    assert said == ["1 token", "3 tokens", "1 of {n}"]
+    assert said == ["1 step", "3 steps", "1 of {n}"]
     assert (
-        js.run(["say.js"], "(() => { try { say('view.tokens', {}); } catch (e) { return e.message; } })()")
-        == "view.tokens needs n"
+        js.run(["say.js"], "(() => { try { say('view.steps', {}); } catch (e) { return e.message; } })()")
+        == "view.steps needs n"
     )
