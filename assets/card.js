@@ -1,10 +1,10 @@
 // The step card: one step under the glass. Draft lane (what was proposed, with q) above verify lane (p, the rule's
 // formula filled in, the coin against its threshold, the verdict), then the correction or bonus. A tree is drawn by
-// tree.js, and the lanes hold what the walk tested of it. Choosing a token asks place.js for the two distributions
+// tree.js, and the lanes hold what the walk tested of it. Choosing a token asks position.js for the two distributions
 // there. Drawn for the last step on screen only.
 
 import { add, apart, asIs, button, el, prob, setText, some } from './dom.js';
-import { makePlace } from './place.js';
+import { makePosition } from './position.js';
 import { amount, say } from './say.js';
 import { countStep, depths, isTree, parentOf, walkOrder } from './shape.js';
 import { makeSides } from './sides.js';
@@ -40,7 +40,7 @@ export function makeCard(host, store, reach, ask, busy) {
   const tree = makeTree(card, (j) => choose(j), (j) => tip(j));
   const sides = makeSides(scroll, say('view.noun_tokens'));
   add(card, sides.bar, scroll);
-  const place = makePlace(card, reach);
+  const position = makePosition(card, reach);
   // cells: what of the lanes belongs to which token, and from which part of a step on it is known
   // telling: what is known while the step is explained; unused: p's that the target computed in vain
   let step = null, chosen = 0, heads = [], cells = [], unused = [], room = null, telling = null;
@@ -49,7 +49,7 @@ export function makeCard(host, store, reach, ask, busy) {
     chosen = j;
     heads.forEach(([at, node]) => node.setAttribute('aria-pressed', String(at === j)));
     tree.select(j);
-    place.show(step, j, store.details.get(step.i));
+    position.show(step, j, store.details.get(step.i));
   }
 
   function tip(j) {
@@ -176,7 +176,7 @@ export function makeCard(host, store, reach, ask, busy) {
     tree.draw(step);
   }
 
-  // The first place where something was decided against the draft is the most telling one.
+  // The first position where something was decided against the draft is the most telling one.
   function first() {
     const rejected = step.tok.findIndex((t) => t[FATE] === 'r');
     if (rejected >= 0) return rejected;
@@ -217,7 +217,7 @@ export function makeCard(host, store, reach, ask, busy) {
         scroll.replaceChildren();
         sides.set(null);
         tree.draw(null);
-        place.clear();
+        position.clear();
         give();
         return;
       }

@@ -10,10 +10,10 @@ const LETTER = 6.4, NEAR = 16, SPACE = 8;
 
 // Changes of the steps shown, as groups of those too near each other to be told apart: {step, from, at, lines, label}.
 // A group's words are what came of all its changes, so a slider that was drawn from 4 to 7 is one change.
-export function changeGroups(store, place, most = 40) {
+export function changeGroups(store, position, most = 40) {
   const groups = [];
   for (const { step } of store.changes.filter((c) => c.step <= store.shown).slice(-most)) {
-    const at = place(step), last = groups.at(-1);
+    const at = position(step), last = groups.at(-1);
     if (last && at - last.at < NEAR) Object.assign(last, { step, lines: [...last.lines, step] });
     else groups.push({ from: step, step, at, lines: [step], label: '' });
   }
@@ -21,7 +21,7 @@ export function changeGroups(store, place, most = 40) {
   // what it began with has no change to be named at; K is named by its own first change
   const strategy = store.steps[0]?.st;
   if (groups.some((g) => store.steps[g.step - 1].st !== strategy)) {
-    groups.unshift({ from: 1, step: 1, at: place(1), lines: [], label: strategy });
+    groups.unshift({ from: 1, step: 1, at: position(1), lines: [], label: strategy });
   }
   return groups.filter((g) => g.label);
 }

@@ -49,13 +49,13 @@ function stopMark(code) {
 
 const FORK_SHOWS = 3;
 
-// What a tree drafted besides its winning branch: how many of how many, the refused by name, the untested by number.
+// What a tree drafted besides its winning branch: how many of how many, the rejected by name, the untested by number.
 function forkMark(step) {
   const mark = el('span', 'sv-fork'), rest = el('span', 'sv-fork-rest'), c = countStep(step);
   const icon = svg('svg', { viewBox: '0 0 10 12', class: 'sv-fork-icon', 'aria-hidden': 'true' }, svg('path', { d: 'M5 12V8M5 8L1.5 4V0M5 8L8.5 4V0' }));
-  const refused = walkOrder(step.tok).filter((j) => step.tok[j][FATE] === 'r');
-  for (const j of refused.slice(0, FORK_SHOWS)) rest.append(el('bdi', 'sv-fork-r', clip(step.tok[j][SHOWN])));
-  if (refused.length > FORK_SHOWS) rest.append(el('span', 'sv-fork-r sv-fork-more', '+' + (refused.length - FORK_SHOWS)));
+  const rejected = walkOrder(step.tok).filter((j) => step.tok[j][FATE] === 'r');
+  for (const j of rejected.slice(0, FORK_SHOWS)) rest.append(el('bdi', 'sv-fork-r', clip(step.tok[j][SHOWN])));
+  if (rejected.length > FORK_SHOWS) rest.append(el('span', 'sv-fork-r sv-fork-more', '+' + (rejected.length - FORK_SHOWS)));
   const untested = c.drafted - c.accepted - c.rejected;
   if (untested) rest.append(el('span', 'sv-fork-u', look('u').mark + ' ' + untested));
   mark._tip = () => forkTip(step);
@@ -115,7 +115,7 @@ export function groupOf(piece, store, open) {
   return group;
 }
 
-// Which token a chip is, told from its place in its group.
+// Which token a chip is, told from its position in its group.
 export function chipTip(chip, store) {
   const group = chip.parentNode, at = (group._skip || 0) + chipsOf(group).indexOf(chip);
   if (some(group._prompt)) {

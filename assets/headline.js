@@ -103,7 +103,7 @@ function sameText(b) {
   if (!b) return '';
   if (b.same === true) return say('view.both_same', { tokens: amount('tokens', b.compared) });
   if (b.same === false && b.apart) {
-    return say(b.apart.tie ? 'view.texts_part_tie' : 'view.texts_part', { n: b.apart.place + 1, run: b.apart.run, alone: b.apart.alone });
+    return say(b.apart.tie ? 'view.texts_part_tie' : 'view.texts_part', { n: b.apart.position + 1, run: b.apart.run, alone: b.apart.alone });
   }
   return '';
 }

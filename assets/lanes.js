@@ -25,7 +25,8 @@ export function measured(lane) {
 }
 
 // Tokens that have come in both lanes and are known to be the same.
-export const sameSoFar = (lane, alone, ms) => Math.min(lane.held.place ?? Infinity, standing(lane, ms).tokens, standing(alone, ms).tokens);
+export const sameSoFar = (lane, alone, ms) =>
+  Math.min(lane.held.position ?? Infinity, standing(lane, ms).tokens, standing(alone, ms).tokens);
 
 export const seconds = (ms) => (ms / 1000).toFixed(2) + ' s';
 
@@ -125,9 +126,9 @@ export function makeScore(host) {
         shown[i] = now.tokens;
         edge[i] = now.steps && !now.done ? lane.tok[now.steps - 1].map((_, j) => chip(lane, now.tokens - 1 - j)) : [];
         for (const node of edge[i]) node.classList.add('sv-edge');
-        const place = lane.held?.place;
+        const position = lane.held?.position;
         // both have come there: now the two can be seen to part
-        if (some(place)) for (const one of [lane, lanes[0]]) chip(one, place).classList.toggle('sv-parted', place < now.tokens && place < standing(lanes[0], ms).tokens);
+        if (some(position)) for (const one of [lane, lanes[0]]) chip(one, position).classList.toggle('sv-parted', position < now.tokens && position < standing(lanes[0], ms).tokens);
       });
       follow();
     },

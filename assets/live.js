@@ -31,7 +31,7 @@ export function makeLive(store, view, root, server, trigger) {
   let state = 'empty', say = '', progress = null, why = null, back = '', seq = null, top = 0, stated = 0, floor = -1, filling = false, again = false, picking = false;
   // `aside`: a live run that a recording lies over, `behind` its head; `taken`: another window drives the run on screen;
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
-  // `named`: that recording in a sentence; `wrong`: the note is of something refused
+  // `named`: that recording in a sentence; `wrong`: the note is of something bad
   // `hint`: what Play will do, where it is not what it seems; `told`: counts what must be heard, the same words or not
   // `shelf`: the recording that was on screen last, and at which step
   let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false, shelf = null;
@@ -45,29 +45,29 @@ export function makeLive(store, view, root, server, trigger) {
   // `to`: name of the pair to go back to, where the wanted one could not be loaded.
   function setState(next, words, part, to) {
     // an answer to what was asked for in the drawer; its progress is none
-    if (['loading', 'ready', 'refused', 'error'].includes(next) && state !== 'loading') view.answered();
+    if (['loading', 'ready', 'not_done', 'error'].includes(next) && state !== 'loading') view.answered();
     const rests = !BUSY.includes(next) && (BUSY.includes(state) || next === 'recording');
     state = next;
     say = words || '';
     back = to || '';
     progress = some(part) ? part : null;
-    if (next === 'refused' || next === 'error') note = ''; // no note of a minute ago stands before what went wrong
+    if (next === 'not_done' || next === 'error') note = ''; // no note of a minute ago stands before what went wrong
     view.state();
     if (rests) trigger('rested', {});
   }
 
   // A sentence that stands before all others: for some seconds, or (`stays`) until something else is on screen.
-  function tell(words, stays, refused) {
+  function tell(words, stays, bad) {
     clearTimeout(noteTimer);
     note = words || '';
-    wrong = !!note && !!refused;
+    wrong = !!note && !!bad;
     if (note) told++;
     if (note && !stays) noteTimer = setTimeout(() => tell(''), 8000);
     view.state();
   }
 
   // The same of something that cannot be had as it was asked for: a link's setting, a file.
-  const refuse = (words) => tell(words, true, true);
+  const report = (words) => tell(words, true, true);
 
   // Takes this sentence away before its time, if it still stands.
   function untell(words) { if (note === words) tell(''); }
@@ -141,7 +141,7 @@ export function makeLive(store, view, root, server, trigger) {
     else if (message.head && store.run === message.r && headless()) {
       store.head = message.head;
     }
-    if (['refused', 'error'].includes(message.state)) told++;
+    if (['not_done', 'error'].includes(message.state)) told++;
     take(message);
     if (message.f > store.n) fill();
   }
@@ -180,7 +180,7 @@ export function makeLive(store, view, root, server, trigger) {
         const run = store.run, reply = await call('resync', { r: run, f: store.n, head: headless(), ...(back && { back }) });
         if (run !== store.run || !reply || reply.error) break;
         // what was said after it, or of an error, stands
-        if (reply.seq < top || reply.seq <= stated || ['refused', 'error'].includes(state)) delete reply.state;
+        if (reply.seq < top || reply.seq <= stated || ['not_done', 'error'].includes(state)) delete reply.state;
         if (reply.head && !store.head?.prompt?.length) { store.head = reply.head; view.fresh(); }
         if (!take(reply) && !again) break;
       }
@@ -197,8 +197,8 @@ export function makeLive(store, view, root, server, trigger) {
       // a lecture of thousands of steps must not hold all of them
       if (store.details.size > 400) store.details.delete(store.details.keys().next().value);
       // a server that is gone answers with something else; the step is asked for again when it is looked at again
-      if (!reply || !(reply.places || reply.gone)) return;
-      store.details.set(i, reply.places ? reply : { i, tok: [], ex: null, places: [] });
+      if (!reply || !(reply.positions || reply.gone)) return;
+      store.details.set(i, reply.positions ? reply : { i, tok: [], ex: null, positions: [] });
       view.detailed(i);
     } catch { /* shown again when the step is looked at again */ }
   }
@@ -270,14 +270,14 @@ export function makeLive(store, view, root, server, trigger) {
     if (!name && CONFIG.settings.some((key) => new URLSearchParams(location.search).has(key))) return openEmpty(lost);
     try {
       let reply = await call('recording', name ? { name } : {});
-      const refused = reply && reply.error;
-      if (refused && name) reply = await call('recording', {});
+      const problem = reply && reply.error;
+      if (problem && name) reply = await call('recording', {});
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
       const gone = lost ? inWords('view.tab_gone_live') : '';
-      const words = refused || gone || note, bad = refused || (!gone && wrong);
-      showRecording(reply, name && !refused ? reply.title : '', 
-        { name: reply.name, chosen: !!name && !refused, controls: reply.controls });
+      const words = problem || gone || note, bad = problem || (!gone && wrong);
+      showRecording(reply, name && !problem ? reply.title : '', 
+        { name: reply.name, chosen: !!name && !problem, controls: reply.controls });
       if (words) tell(words, true, bad);
     } catch { /* an empty page is a state too */ }
   }
@@ -311,7 +311,7 @@ export function makeLive(store, view, root, server, trigger) {
   hear(root, 'visibilitychange', onVisible);
 
   return {
-    receive, details, open, ended, call, can, tell, refuse, untell, follow, showRecording, goBack, putAway,
+    receive, details, open, ended, call, can, tell, report, untell, follow, showRecording, goBack, putAway,
     behind: behindNow,
     waiting: () => aside !== null,
     source: () => source,

@@ -95,10 +95,10 @@ export function mount({ element, props, watch }) {
 
   // What stands behind a lane's figures while the clock goes.
   function beside(lane, now) {
-    const place = rank(lane, now), held = lane.held, same = held && alone ? sameSoFar(lane, alone, moment) : 0;
-    const parted = held && some(held.place) && same >= held.place &&
-      standing(lane, moment).tokens > held.place && standing(alone, moment).tokens > held.place;
-    return (held ? (parted ? ' · ' + say('view.race_parted', { n: held.place + 1 }) : same ? ' · ' + say('view.race_same', { n: same }) : '') : '') + (place ? ' · ' + place : '');
+    const finish = rank(lane, now), held = lane.held, same = held && alone ? sameSoFar(lane, alone, moment) : 0;
+    const parted = held && some(held.position) && same >= held.position &&
+      standing(lane, moment).tokens > held.position && standing(alone, moment).tokens > held.position;
+    return (held ? (parted ? ' · ' + say('view.race_parted', { n: held.position + 1 }) : same ? ' · ' + say('view.race_same', { n: same }) : '') : '') + (finish ? ' · ' + finish : '');
   }
 
   function rank(lane, now) {

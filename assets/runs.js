@@ -62,7 +62,7 @@ export function makeRuns(row, root, store, live, trigger) {
     show(false);
     try {
       const reply = await live.call('recording', { name });
-      if (reply.error) return live.refuse(reply.error);
+      if (reply.error) return live.report(reply.error);
       put(reply, reply.title, { name, chosen: true, controls: reply.controls });
     } catch { live.tell(say('view.away_again')); }
   }
@@ -78,15 +78,15 @@ export function makeRuns(row, root, store, live, trigger) {
     show(false);
     if (!file) return;
     if (file.size > MOST_BYTES) {
-      return live.refuse(say('view.too_large', { file: file.name, size: (file.size / 1e6).toFixed(0), most: MOST_BYTES / 1e6 }));
+      return live.report(say('view.too_large', { file: file.name, size: (file.size / 1e6).toFixed(0), most: MOST_BYTES / 1e6 }));
     }
     live.tell(say('view.reading', { file: file.name }), true);
     try {
       const text = await file.text();
       const reply = await live.call('opened', { text });
-      if (reply.error) return live.refuse(say('view.of_file', { file: file.name, error: reply.error }));
+      if (reply.error) return live.report(say('view.of_file', { file: file.name, error: reply.error }));
       put(reply, file.name, { text, file: file.name, kept: reply.kept });
-    } catch { live.refuse(say('view.unreadable', { file: file.name })); }
+    } catch { live.report(say('view.unreadable', { file: file.name })); }
   }
 
   async function save() {

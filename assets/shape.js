@@ -1,4 +1,4 @@
-// The shape of a draft: a chain, or a tree whose tokens name their parents. Counts by place, the order in which the
+// The shape of a draft: a chain, or a tree whose tokens name their parents. Counts by position, the order in which the
 // walk looked, and where to draw. Pure functions of a step's tokens; no elements, no state.
 // Example: parents −1, −1, 0 are two siblings and a child of the first.
 
@@ -38,8 +38,8 @@ export function walkOrder(tok) {
   }
 }
 
-// Acceptance by place: j places accepted, and one more tested where the walk ended in a refusal. In a tree several
-// siblings may be refused at one place, and a place counts once; specviz/metrics/rates.py is the reference.
+// Acceptance by position: j positions accepted, and one more tested where the walk ended in a rejection. In a tree several
+// siblings may be rejected at one position, and a position counts once; specviz/metrics/rates.py is the reference.
 /** @param {import('./wire.js').Step} step */
 export function countStep(step) {
   let accepted = 0, rejected = 0;
@@ -48,9 +48,9 @@ export function countStep(step) {
     else if (token[FATE] === 'r') rejected++;
   }
   const end = rejected ? pathEnd(step.tok) : -1;
-  const refused = rejected && step.tok.some((token) => token[FATE] === 'r' && parentOf(token) === end) ? 1 : 0;
+  const rejectedHere = rejected && step.tok.some((token) => token[FATE] === 'r' && parentOf(token) === end) ? 1 : 0;
   return {
-    accepted, refused, rejected, drafted: step.tok.length, tested: accepted + refused,
+    accepted, rejected, drafted: step.tok.length, tested: accepted + rejectedHere,
     tokens: accepted + (step.ex ? 1 : 0),
   };
 }
@@ -60,12 +60,12 @@ export function countStep(step) {
 export function treeRows(tok, extra) {
   const end = pathEnd(tok), rows = new Map();
   // returns how deep each column reaches below `node`: {depth: lowest row}
-  function place(node, row) {
+  function layOut(node, row) {
     rows.set(node, row);
     const low = new Map(), children = node === 'extra' ? [] : childrenOf(tok, node);
     if (extra && node === end) children.push('extra');
     children.forEach((child, i) => {
-      const below = place(child, 0);
+      const below = layOut(child, 0);
       let at = 0;
       if (i) for (const column of below.keys()) at = Math.max(at, (low.get(column) ?? -1) + 1);
       shift(child, at);
@@ -83,6 +83,6 @@ export function treeRows(tok, extra) {
     for (const child of childrenOf(tok, node)) shift(child, by);
     if (extra && node === end) shift('extra', by);
   }
-  place(-1, 0);
+  layOut(-1, 0);
   return rows;
 }

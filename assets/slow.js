@@ -13,17 +13,17 @@ import { drawnFrom, look, qOf, verdictWords, whyOf } from './words.js';
 const PHASES = [0, 1, 2, 3];
 // Milliseconds of all drafts, the pass, all verdicts, the result; one token of a short draft takes at most ONE.
 const TOLD = [1400, 1000, 1400, 1000], ONE = 600;
-// The stages of a step: {phase, words, ms, at: token whose place is looked at, near: token to have in sight}, and from
+// The stages of a step: {phase, words, ms, at: token whose position is looked at, near: token to have in sight}, and from
 // which stage on each thing is known.
 export function taleOf(step) {
   const tok = step.tok, tree = isTree(tok), depth = depths(tok), tested = walkOrder(tok), stages = [], drawn = [], judged = [];
   const stage = (phase, words, ms, at, near = at) => stages.push({ phase, words, ms, at, near }) - 1;
   const each = (total, count) => Math.min(ONE, total / count);
   if (tree) {
-    const places = Math.max(...depth);
-    for (let d = 1; d <= places; d++) {
+    const positions = Math.max(...depth);
+    for (let d = 1; d <= positions; d++) {
       const here = tok.map((_, j) => j).filter((j) => depth[j] === d);
-      const at = stage(0, say('view.tale_tree', { n: d, tokens: amount('tokens', here.length) }), each(TOLD[0], places));
+      const at = stage(0, say('view.tale_tree', { n: d, tokens: amount('tokens', here.length) }), each(TOLD[0], positions));
       for (const j of here) drawn[j] = at;
     }
   } else tok.forEach((t, j) => { drawn[j] = stage(0, proposes(t, step), each(TOLD[0], tok.length), undefined, j); });
@@ -59,7 +59,7 @@ export const viewAt = (tale, at) => ({
   scored: at >= tale.scored,
   at: tale.stages[at].at,
   near: tale.stages[at].near,
-  // candidates of a place tell what came out of it: shown once that is known
+  // candidates of a position tell what came out of it: shown once that is known
   open: at >= tale.extra || (some(tale.stages[at].at) && tale.step.tok[tale.stages[at].at][FATE] === 'a'),
 });
 

@@ -66,7 +66,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
 
   function noted() {
     const f = settledOf(plain()), { note, wrong, hint } = live.facts();
-    if (note && wrong && ![...BUSY, 'offline', 'refused'].includes(f.state)) return { ...f, state: 'refused', say: note, back: '' };
+    if (note && wrong && ![...BUSY, 'offline', 'not_done'].includes(f.state)) return { ...f, state: 'not_done', say: note, back: '' };
     if (note) return { ...f, say: note };
     const hinted = hint && ['playing', 'waiting', 'paused', 'finished'].includes(f.state);
     // of a finished run why it ended is enough beside it
@@ -88,7 +88,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
     if (reach.say) return { ...(reach.gone ? { state: 'offline' } : f), say: sentences(ended, reach.say) };
     // why it stopped comes first, whatever else there is to say
     if (f.state === 'finished') return { ...f, say: ended && f.say ? sentences(ended, f.say) : ended || f.say };
-    if (['playing', 'paused', 'waiting', 'error', 'refused', 'loading', 'measuring'].includes(f.state)) return f;
+    if (['playing', 'paused', 'waiting', 'error', 'not_done', 'loading', 'measuring'].includes(f.state)) return f;
     if (models && models.state === 'error') return { state: 'unloaded', say: models.say || '' };
     if (loading) {
       const note = f.state === 'recording' ? ' ' + say('view.meanwhile', { what: f.named }) : f.state === 'empty' && f.say ? ' — ' + f.say : '';
@@ -134,7 +134,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
       const names = pairParts(shownPair(), shownSeed());
       if (pair.textContent !== names.join(' ')) pair.replaceChildren(...names.flatMap((part) => [el('span', '', part), ' ']).slice(0, -1));
       const held = document.activeElement === back;
-      back.hidden = !(f.back && ['refused', 'error'].includes(f.state));
+      back.hidden = !(f.back && ['not_done', 'error'].includes(f.state));
       if (!back.hidden) setText(back, say('view.go_back_to', { name: f.back }));
       else if (held) document.getElementById('sv-play')?.focus(); // what is hidden would leave the focus nowhere
       track.hidden = f.state !== 'loading' && f.state !== 'measuring';
@@ -145,7 +145,7 @@ export function makeStatus(host, { root, store, live, transport, reach, trigger 
         if (known) track.setAttribute('aria-valuenow', String(Math.round(100 * f.progress)));
         else track.removeAttribute('aria-valuenow');
       }
-      root.classList.toggle('sv-has-error', ['error', 'refused', 'unloaded', 'offline'].includes(f.state));
+      root.classList.toggle('sv-has-error', ['error', 'not_done', 'unloaded', 'offline'].includes(f.state));
       // another state and what is said on purpose at once; steps at most every five seconds, or a reader would speak of
       // nothing else
       const news = f.state !== spokenState || live.facts().told !== heard;

@@ -7,7 +7,7 @@ import { say } from './say.js';
 import { countStep, isTree } from './shape.js';
 
 const NOTHING = {
-  tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, refused: 0, drafting: 0, rejected: 0, trees: 0,
+  tokens: 0, drafted: 0, accepted: 0, tested: 0, draft: 0, verify: 0, other: 0, drafting: 0, rejected: 0, trees: 0,
   lossy: 0,
 };
 
@@ -43,7 +43,7 @@ export function makeStore() {
       store.sums.push({
         tokens: s.tokens + c.tokens, drafted: s.drafted + c.drafted, accepted: s.accepted + c.accepted,
         tested: s.tested + c.tested, draft: s.draft + (step.d || 0), verify: s.verify + (step.v || 0),
-        other: s.other + (step.o || 0), refused: s.refused + c.refused, drafting: s.drafting + (c.drafted ? 1 : 0),
+        other: s.other + (step.o || 0), drafting: s.drafting + (c.drafted ? 1 : 0),
         rejected: s.rejected + c.rejected, trees: s.trees + (isTree(step.tok) ? 1 : 0), lossy: s.lossy + (lossy(step) ? 1 : 0),
       });
       if (follow) store.shown = store.n;

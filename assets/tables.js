@@ -1,7 +1,7 @@
 // Two tables made of steps, as columns, for any chart: "steps" (a row a step, or a row for several in a long run) and
-// "positions" (a row a place in the draft). Draws nothing. A gap is null: a step without drafts has no acceptance.
+// "positions" (a row a position in the draft). Draws nothing. A gap is null: a step without drafts has no acceptance.
 // Rows of several steps are made of sums, so a decimated chart shows the true rate of its steps, not a sample.
-// Acceptance is counted by place, in chains and trees alike. `x_` columns place a row on an axis of output tokens.
+// Acceptance is counted by position, in chains and trees alike. `x_` columns place a row on an axis of output tokens.
 
 import { amount, say } from './say.js';
 import { countStep } from './shape.js';
@@ -62,14 +62,14 @@ export function stepTable(store, shown, limit = MAX_ROWS) {
   return table;
 }
 
-// Conditional acceptance: of the steps whose walk reached place i, how many accepted it.
+// Conditional acceptance: of the steps whose walk reached position i, how many accepted it.
 export function positionTable(store, shown) {
   const accepted = [], tested = [];
   for (let i = 0; i < shown; i++) {
     const c = countStep(store.steps[i]);
-    for (let place = 0; place < c.tested; place++) {
-      tested[place] = (tested[place] || 0) + 1;
-      accepted[place] = (accepted[place] || 0) + (place < c.accepted ? 1 : 0);
+    for (let position = 0; position < c.tested; position++) {
+      tested[position] = (tested[position] || 0) + 1;
+      accepted[position] = (accepted[position] || 0) + (position < c.accepted ? 1 : 0);
     }
   }
   return {

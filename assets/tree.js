@@ -1,5 +1,5 @@
 // A drafted tree as a picture: the text at left, depth to the right, one node a token. Size is the draft's own
-// probability; colour, mark and line are the fate; the branch that was kept is thick. Choosing a node shows its place.
+// probability; colour, mark and line are the fate; the branch that was kept is thick. Choosing a node shows its position.
 // One tab stop: arrows go along the branches. Where nodes stand comes from shape.js.
 
 import { add, el, prob, setText, some, svg } from './dom.js';

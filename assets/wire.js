@@ -30,7 +30,7 @@
  * @property {number} i
  * @property {string[]} tok
  * @property {string | null} ex
- * @property {any[]} places
+ * @property {any[]} positions
  */
 /**
  * @typedef {object} Frame a message of a run
@@ -51,5 +51,5 @@
  * @property {string | null} [text]
  */
 
-// Places of a token's fields on the wire (specviz/views/wire.py).
+// Positions of a token's fields on the wire (specviz/views/wire.py).
 export const ID = 0, SHOWN = 1, FATE = 2, PARENT = 3, Q = 4, P = 5, ACCEPT = 6, COIN = 7, DRAFTER = 8, VERIFIER = 9, BREAKS = 10;

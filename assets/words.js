@@ -39,7 +39,7 @@ export function acceptFormula(token, step) {
     return p >= q ? 'p ≥ q' : prob(p) + '÷' + prob(q);
   }
   if (some(p) && close(a, p)) return '= p';
-  // a later sibling in a tree is held against what its refused siblings left of the target
+  // a later sibling in a tree is held against what its rejected siblings left of the target
   const before = step.tok.slice(0, step.tok.indexOf(token));
   if (before.some((t) => t[FATE] === 'r' && parentOf(t) === parentOf(token))) return say(q === 1 ? 'view.rest_p' : 'view.rest_q');
   return '';
@@ -104,11 +104,11 @@ export const pendingTip = (token) => (token ? [say('view.pending', { token: toke
 
 // What else a tree held, position by position along the walk.
 export function forkTip(step) {
-  const c = countStep(step), tok = step.tok, depth = depths(tok), places = [];
-  for (const j of walkOrder(tok)) (places[depth[j] - 1] ||= []).push(look(tok[j][FATE]).mark + ' ' + tok[j][SHOWN]);
+  const c = countStep(step), tok = step.tok, depth = depths(tok), positions = [];
+  for (const j of walkOrder(tok)) (positions[depth[j] - 1] ||= []).push(look(tok[j][FATE]).mark + ' ' + tok[j][SHOWN]);
   const lines = [say('view.fork_not_taken', { part: c.drafted - c.accepted, whole: c.drafted })];
-  places.slice(0, 8).forEach((words, i) => lines.push(say('view.fork_position', { n: i + 1, words: words.join('  ') })));
-  if (places.length > 8) lines.push('… ' + say('view.more_positions', { n: places.length - 8 }));
+  positions.slice(0, 8).forEach((words, i) => lines.push(say('view.fork_position', { n: i + 1, words: words.join('  ') })));
+  if (positions.length > 8) lines.push('… ' + say('view.more_positions', { n: positions.length - 8 }));
   const untested = c.drafted - c.accepted - c.rejected;
   if (untested) lines.push(say('view.fork_untested', { tokens: amount('tokens', untested) }));
   return lines.concat(say('view.fork_step', { n: step.i + 1 }));

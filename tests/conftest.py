@@ -88,7 +88,7 @@ class Layer(torch.nn.Module):
         self.proj.weight = torch.nn.Parameter(torch.nn.functional.pad(table / 2, (0, 0, 0, 32 - len(table))).T, False)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """A look-up; what was put in the matrix's place multiplies."""
+        """A look-up; what was put in the matrix's position multiplies."""
         if isinstance(self.proj, torch.nn.Linear):
             return self.proj.weight.T[ids]
         return self.proj(torch.nn.functional.one_hot(ids, 32).float())

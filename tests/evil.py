@@ -38,7 +38,7 @@ def evil_trace(keep: str = "-", name: str = "beams") -> str:
 
 
 def _texts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Where texts stand, lists counted as one place."""
+    """Where texts stand, lists counted as one position."""
     if isinstance(value, dict):
         for key, inside in value.items():
             yield from _texts(inside, (*path, key))

@@ -62,13 +62,13 @@ def words(html):
 
 
 def case(alpha=0.8, c=0.1, k=4, slope=0.0, tested=100, measured=None, **other):
-    """A run whose tests are independent and whose pass over one more place costs `slope`."""
+    """A run whose tests are independent and whose pass over one more position costs `slope`."""
     accepted = round(alpha * tested)
     expected = speed_up(accepted / tested, k, c, lambda n: 1 + slope * n) if tested else 1.0
     figures = {
         "strategy": "greedy",
         "alpha": Rate(accepted, tested),
-        "by_place": (accepted / tested,) * k if tested else (),
+        "by_position": (accepted / tested,) * k if tested else (),
         "cost_ratio": c,
         "verify_cost": ((1, 1.0), (2, 1 + slope), (17, 1 + 16 * slope)),
         "single_s": 0.05,

@@ -120,7 +120,7 @@ def _summary(trace: Any) -> None:
         print(f"drafted {drafted} a pass; block efficiency, tokens a pass: {counts.block_efficiency}")
         print(f"{found['tokens_per_s']:.1f} tokens/s")
     for name, costs in trace.costs.items():
-        v = ", ".join(f"v({places - 1}) {ratio:.2f}" for places, ratio in costs.verify_cost)
+        v = ", ".join(f"v({positions - 1}) {ratio:.2f}" for positions, ratio in costs.verify_cost)
         print(f"costs of {name}, in target passes: c {costs.cost_ratio:.2f}, {v}")
     if found["speed_up"]:
         alone = found["target_alone_tokens_per_s"]

@@ -1,7 +1,7 @@
 """All randomness of a run: numbers in [0, 1) that are a function of (seed, output position, purpose, sibling).
 
 No generator, no state, no order of calls: the number a student sees is the number that was used, two strategies meet
-the same coin at the same place of the output, and nobody else's run can disturb it. Standard library only.
+the same coin at the same position of the output, and nobody else's run can disturb it. Standard library only.
 
 Example: ``coin(1, 0, "accept")`` is the same float on every machine, for ever.
 """

@@ -1,4 +1,4 @@
-"""The records that a run is made of: a token, a place, a step, and the target alone beside them. They cannot draw.
+"""The records that a run is made of: a token, a position, a step, and the target alone beside them. They cannot draw.
 
 Frozen and plain, so that a picture, a chart or a lecture can be made of them and nothing can be done to them. Standard
 library only.
@@ -101,7 +101,7 @@ class TokenRecord:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A token either model thought likely at one place. `draft_prob`, `target_prob` as the rule saw them (after
+    """A token either model thought likely at one position. `draft_prob`, `target_prob` as the rule saw them (after
     temperature and filters) when it tried the first of the drafted siblings; later siblings may be of other
     distributions, see their own `TokenRecord`. `drafter_prob`, `verifier_prob` the models' own softmax."""
 
@@ -114,12 +114,12 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceRecord:
-    """The two distributions at one place that the walk visited.
+class PositionRecord:
+    """The two distributions at one position that the walk visited.
 
     `node`: index of the token whose continuation this is, -1 for the root. `overlap` β = Σ min(target, draft), exact
     over the whole vocabulary, with the distribution that the first sibling was drawn from: the chance that speculative
-    sampling accepts the first. None where nothing was drafted (a bonus place). Tails: mass not in `candidates`.
+    sampling accepts the first. None where nothing was drafted (a bonus position). Tails: mass not in `candidates`.
     `accept_prob`: where several siblings were drafted, the chance that the rule takes one of these very tokens; None
     elsewhere, since the one token's own `accept_prob` says it.
     """
@@ -132,24 +132,28 @@ class PlaceRecord:
     accept_prob: float | None = None
 
 
+PlaceRecord = PositionRecord
+"""The name that it had in version 0.1."""
+
+
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What drafting and verifying cost, in target passes over one place; measured once and frozen for a run.
+    """What drafting and verifying cost, in target passes over one position; measured once and frozen for a run.
 
-    `cost_ratio` c: drafting one place. `verify_cost` v: pairs of (places, cost of one pass over them), from (1, 1.0) on
-    by rising places (`core.costs.interpolated` makes a function of them).
-    The textbook's costs are ``Costs(c)``: v = 1 however many places. Raises SettingsError.
+    `cost_ratio` c: drafting one position. `verify_cost` v: pairs of (positions, cost of one pass over them), from (1, 1.0) on
+    by rising positions (`core.costs.interpolated` makes a function of them).
+    The textbook's costs are ``Costs(c)``: v = 1 however many positions. Raises SettingsError.
     """
 
     cost_ratio: float
     verify_cost: tuple[tuple[int, float], ...] = ((1, 1.0),)
 
     def __post_init__(self) -> None:
-        places, ratios = [n for n, _ in self.verify_cost], [v for _, v in self.verify_cost]
+        positions, ratios = [n for n, _ in self.verify_cost], [v for _, v in self.verify_cost]
         numbers = all(math.isfinite(x) for x in (self.cost_ratio, *ratios))
         if not numbers or self.cost_ratio < 0 or min(ratios, default=0) <= 0:
             raise SettingsError(sentence("errors.costs_numbers"))
-        if places != sorted(set(places)) or places[0] != 1:
+        if positions != sorted(set(positions)) or positions[0] != 1:
             raise SettingsError(sentence("errors.costs_rising"))
 
 
@@ -159,7 +163,7 @@ class StepRecord:
 
     `asked`: K of this step as the policy chose it (`drafting.length`); None, as in old files, is that of the settings.
     `draft_stop`: why drafting ended, a `DraftEnd`; files of other versions may hold other words.
-    `target_positions`: places the target computed in this pass.
+    `target_positions`: positions the target computed in this pass.
     `catch_up_s`: reading text into a cache that had not seen it (first step, change of strategy); not decoding time.
     `record_s`: making this record; not part of `other_s`.
     """
@@ -178,13 +182,18 @@ class StepRecord:
     other_s: float
     catch_up_s: float = 0.0
     record_s: float = 0.0
-    places: tuple[PlaceRecord, ...] = ()
+    positions: tuple[PositionRecord, ...] = ()
     asked: int | None = None
 
     @property
     def k(self) -> int:
         """The speculation length asked for; fewer may have been drafted, see `draft_stop`."""
         return self.settings.k if self.asked is None else self.asked
+
+    @property
+    def places(self) -> tuple[PositionRecord, ...]:
+        """`positions` under the name that they had in version 0.1."""
+        return self.positions
 
     @property
     def strategy(self) -> str:
@@ -211,15 +220,20 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """First place where the run and the target alone part at temperature 0, with the target's own two logits there."""
+    """First position where the run and the target alone part at temperature 0, with the target's own two logits there."""
 
-    place: int
+    position: int
     run_id: int
     run_text: str
     alone_id: int
     alone_text: str
     run_logit: float
     alone_logit: float
+
+    @property
+    def place(self) -> int:
+        """`position` under the name that it had in version 0.1."""
+        return self.position
 
     @property
     def margin(self) -> float:

@@ -1,6 +1,6 @@
 """From logits to the distribution that is drawn from, and the draw itself.
 
-One function shapes target and draft alike, at accepted, resampled and bonus places alike. Order of the filters:
+One function shapes target and draft alike, at accepted, resampled and bonus positions alike. Order of the filters:
 repetition penalty, temperature, top-k, top-p. Knows nothing of models, trees or rules.
 
 Example: ``to_probs(logits, temperature=0)`` is one-hot at the largest logit, so greedy decoding is sampling from it.
@@ -33,7 +33,7 @@ def check_finite(logits: Tensor) -> None:
 def penalise(logits: Tensor, histories: Sequence[Sequence[int]], penalty: float) -> Tensor:
     """Repetition penalty (CTRL, arXiv 1909.05858, section 4.1, with transformers' sign rule), one history per row.
 
-    `logits` [rows, vocabulary]; `histories[i]` are all ids before the place of row i: prompt, output, and the drafted
+    `logits` [rows, vocabulary]; `histories[i]` are all ids before the position of row i: prompt, output, and the drafted
     tokens on the way there. Rejected drafts of earlier steps are in no history.
     """
     if penalty == 1.0:

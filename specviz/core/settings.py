@@ -155,7 +155,7 @@ class RunSettings:
 
 
 def options_of(items: Iterable[str]) -> dict[str, Any]:
-    """`RunSettings.options` from texts like "width=3"; what is no number is left to the knob to refuse."""
+    """`RunSettings.options` from texts like "width=3"; the knob reports what is no number."""
     options: dict[str, Any] = {}
     for item in filter(str.strip, items):
         name, _, value = item.partition("=")

@@ -20,7 +20,7 @@ from specviz.verification import lossy
 if TYPE_CHECKING:
     from specviz.models.pair import Pair
 
-# A pass over one place and a pass over a block use other kernels, which round differently. Differences of logits seen
+# A pass over one position and a pass over a block use other kernels, which round differently. Differences of logits seen
 # between the two: 4e-5 in float32, up to 0.3 in bfloat16. A margin below the bound is called a near-tie, never hidden.
 TIE_BOUNDS = {"float32": 1e-3, "float64": 1e-3, "bfloat16": 0.5, "float16": 0.1}
 
@@ -78,7 +78,7 @@ def verdict(record: BaselineRecord, steps: Sequence[StepRecord] = ()) -> str:
     assert apart is not None
     return say(
         "sessions.verdict_near" if apart.margin < record.tie_bound else "sessions.verdict_fault",
-        number=apart.place + 1,
+        number=apart.position + 1,
         ours=repr(apart.run_text),
         theirs=repr(apart.alone_text),
         our_logit=f"{apart.run_logit:.3f}",
@@ -97,9 +97,9 @@ def comparable(run: Run, single: Run) -> bool:
     return same and not lossy(steps)
 
 
-def _difference(run: Run, single: Run, place: int) -> Difference:
-    ids = single.prompt_ids + single.output_ids[:place]
+def _difference(run: Run, single: Run, position: int) -> Difference:
+    ids = single.prompt_ids + single.output_ids[:position]
     row = penalise(single.readers.target.logits(ids), [ids], single.steps[0].settings.repetition_penalty)[0]
-    ours, theirs = run.output_ids[place], single.output_ids[place]
+    ours, theirs = run.output_ids[position], single.output_ids[position]
     show = run.pair.target.codec.show
-    return Difference(place, ours, show(ours), theirs, show(theirs), float(row[ours]), float(row[theirs]))
+    return Difference(position, ours, show(ours), theirs, show(theirs), float(row[ours]), float(row[theirs]))

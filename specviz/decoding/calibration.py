@@ -28,7 +28,7 @@ from specviz.models.cached import CachedModel
 if TYPE_CHECKING:
     from specviz.models.pair import LoadedModel, Pair
 
-PLACES = (1, 2, 3, 5, 9)
+POSITIONS = (1, 2, 3, 5, 9)
 DRAFTED = 4
 ROUNDS = 3
 TEXT = 32
@@ -46,7 +46,7 @@ def kept_under(settings: RunSettings) -> str:
 
 
 def prices(kept: dict[str, Costs], pair: Pair, settings: RunSettings) -> Price:
-    """``price(k)``: a step that drafts k deep, in target passes over one place: K·c + v, a tree's v by all its tokens.
+    """``price(k)``: a step that drafts k deep, in target passes over one position: K·c + v, a tree's v by all its tokens.
 
     By the costs in `kept`; where they are missing they are measured at the first call, and kept.
     """
@@ -114,20 +114,20 @@ def _measure(pair: Pair, settings: RunSettings) -> Costs:
 
 def _passes(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs]:
     context = min(model.context for model in (pair.target, pair.draft) if model)
-    size = max(1, min(TEXT, context - max(PLACES)))
+    size = max(1, min(TEXT, context - max(POSITIONS)))
     # a text that repeats itself, so that lookups have something to find
-    ids = [(7 * (i % 8) + 3) % pair.target.vocab_size for i in range(size + max(PLACES))]
-    places = [n for n in PLACES if size - 1 + n <= pair.target.context]
+    ids = [(7 * (i % 8) + 3) % pair.target.vocab_size for i in range(size + max(POSITIONS))]
+    positions = [n for n in POSITIONS if size - 1 + n <= pair.target.context]
     columns = pair.target.vocab_size
     readers = Readers(CachedModel(pair.target), CachedModel(pair.draft, columns) if pair.draft else None)
     drafter, target, coins = STRATEGIES[settings.strategy].start(readers), CachedModel(pair.target), coins_of(1)
     clock = Clock(pair.devices)
     drafts: list[float] = []
-    passes: dict[int, list[float]] = {n: [] for n in places}
+    passes: dict[int, list[float]] = {n: [] for n in positions}
 
     drafter.adopt(settings)
     drafter.catch_up(ids[:size])
-    done, wanted = 0, (1 + ROUNDS) * (1 + len(places))
+    done, wanted = 0, (1 + ROUNDS) * (1 + len(positions))
     for _ in range(1 + ROUNDS):  # sizes take turns, so that a machine that slows down slows all of them
         depth = 0
         yield done / wanted
@@ -137,12 +137,12 @@ def _passes(pair: Pair, settings: RunSettings) -> Generator[float, None, Costs]:
             depth = max((len(draft.path(node)) for node in range(len(draft.token_ids))), default=0)
         drafts.append(clock.lap() / max(1, depth))
         done += 1
-        for n in places:
+        for n in positions:
             yield done / wanted
             clock.lap()
             target.logits(ids[: size - 1 + n], last=n)
             passes[n].append(clock.lap())
             done += 1
-    # others on the machine only ever add time, and more places never take less: so the least time seen of as many or more
-    least = [min(min(passes[m][1:]) for m in places if m >= n) for n in places]
-    return Costs(min(drafts[1:]) / least[0], tuple((n, s / least[0]) for n, s in zip(places, least, strict=True)))
+    # others on the machine only ever add time, and more positions never take less: so the least time seen of as many or more
+    least = [min(min(passes[m][1:]) for m in positions if m >= n) for n in positions]
+    return Costs(min(drafts[1:]) / least[0], tuple((n, s / least[0]) for n, s in zip(positions, least, strict=True)))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from specviz.core.draft import Draft
-from specviz.core.records import ROOT, Candidate, DraftEnd, Fate, PlaceRecord, StepRecord, StopReason, TokenRecord
+from specviz.core.records import ROOT, Candidate, DraftEnd, Fate, PositionRecord, StepRecord, StopReason, TokenRecord
 from specviz.core.sampling import likeliest
 from specviz.core.settings import RunSettings
 from specviz.verification import Walk, any_accept_prob, rule_of
@@ -79,7 +79,7 @@ def record(outcome: StepOutcome) -> StepRecord:
         other_s=outcome.times.other_s,
         catch_up_s=outcome.times.catch_up_s,
         record_s=perf_counter() - began,
-        places=positions,
+        positions=positions,
         asked=outcome.asked,
     )
 
@@ -140,7 +140,7 @@ def _extra(outcome: StepOutcome, rows: _Rows, token_id: int) -> TokenRecord:
     )
 
 
-def _position(outcome: StepOutcome, rows: _Rows, node: int) -> PlaceRecord:
+def _position(outcome: StepOutcome, rows: _Rows, node: int) -> PositionRecord:
     """The position after `node`: its likeliest candidates in both distributions, with overlap and what is not listed."""
     draft = outcome.draft
     children = [n for n, parent in enumerate(draft.parents) if parent == node]
@@ -155,7 +155,7 @@ def _position(outcome: StepOutcome, rows: _Rows, node: int) -> PlaceRecord:
         ids.append(rows.extra)
     ids = list(dict.fromkeys(ids))
     rule = rule_of(outcome.settings)
-    return PlaceRecord(
+    return PositionRecord(
         node=node,
         overlap=None if q is None else float(torch.minimum(p, q).sum()),
         candidates=tuple(_candidate(i, outcome.show(i), p, own_p, q, own_q) for i in ids),

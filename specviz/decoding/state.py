@@ -52,7 +52,7 @@ class Run:
         return self.prompt_ids + self.output_ids
 
     @property
-    def places_read(self) -> int:
+    def positions_read(self) -> int:
         """How many tokens of the prompt have been read."""
         return (
             len(self.prompt_ids)

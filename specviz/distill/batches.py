@@ -18,13 +18,13 @@ from specviz.distill.shards import Corpus
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`input_ids`: [texts, places]; `lengths`: [texts]. Of each answer place n: `places` [n], the flat index in
+    """`input_ids`: [texts, positions]; `lengths`: [texts]. Of each answer position n: `positions` [n], the flat index in
     `input_ids` of the token before it; `top_ids`, `top_logprobs` [n, top] of the target there, at temperature 1;
     `temperature` [n] the answer was drawn at."""
 
     input_ids: Tensor
     lengths: Tensor
-    places: Tensor
+    positions: Tensor
     top_ids: Tensor
     top_logprobs: Tensor
     temperature: Tensor
@@ -63,7 +63,7 @@ def collate(corpus: Corpus, texts: NDArray[np.int64], device: torch.device, cont
     prompts = corpus.prompt_lengths[texts]
     answers = np.maximum(lengths - prompts, 0)
     within = np.arange(int(answers.sum())) - np.repeat(np.cumsum(answers) - answers, answers)
-    places = np.repeat(np.arange(len(texts)) * width + prompts - 1, answers) + within
+    positions = np.repeat(np.arange(len(texts)) * width + prompts - 1, answers) + within
     rows = np.repeat(corpus.first[texts], answers) + within
 
     def tensor(array: NDArray[np.generic]) -> Tensor:
@@ -72,7 +72,7 @@ def collate(corpus: Corpus, texts: NDArray[np.int64], device: torch.device, cont
     return Batch(
         input_ids=tensor(input_ids),
         lengths=tensor(lengths),
-        places=tensor(places),
+        positions=tensor(positions),
         top_ids=tensor(corpus.top_ids[rows].astype(np.int64)),
         top_logprobs=tensor(corpus.top_logprobs[rows].astype(np.float32)),
         temperature=tensor(np.repeat(corpus.temperature[texts], answers)),

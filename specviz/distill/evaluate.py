@@ -30,14 +30,14 @@ EVALUATION_TOKENS = 8192
 def held_out(
     student: Student, corpus: Corpus, device: torch.device, tokens: int | None = EVALUATION_TOKENS
 ) -> dict[str, Any]:
-    """Mean "agreement" and "overlap" (temperature 1) over held-out answer places, and how many "places" those are.
+    """Mean "agreement" and "overlap" (temperature 1) over held-out answer positions, and how many "positions" those are.
 
     "by_temperature": of the answers drawn at each, the "acceptance_rate" to expect at it (the mean overlap of both
-    distributions there; at 0 the agreement), the "agreement" and the "places".
+    distributions there; at 0 the agreement), the "agreement" and the "positions".
     """
     sums = _sums(student, corpus, device, tokens)
-    places = sum(count for count, _ in sums.values())
-    mean = {n: sum(values[n] for _, values in sums.values()) / max(1, places) for n in ("agreement", "overlap")}
+    positions = sum(count for count, _ in sums.values())
+    mean = {n: sum(values[n] for _, values in sums.values()) / max(1, positions) for n in ("agreement", "overlap")}
     by_temperature = {
         temperature: {
             "acceptance_rate": values["overlap_at_own"] / count,
@@ -46,7 +46,7 @@ def held_out(
         }
         for temperature, (count, values) in sorted(sums.items())
     }
-    return mean | {"places": places, "by_temperature": by_temperature}
+    return mean | {"places": positions, "by_temperature": by_temperature}
 
 
 def _sums(
@@ -59,7 +59,7 @@ def _sums(
         if tokens is not None and read >= tokens:
             break
         batch = collate(corpus, texts, device)
-        read += len(batch.places)
+        read += len(batch.positions)
         values = student.measure(batch)
         for temperature in batch.temperature.unique().tolist():
             rows = batch.temperature == temperature
@@ -87,7 +87,7 @@ def costs(
     with torch.inference_mode():
         for round_ in range(rounds + 1):
             for name, contestant in contestants.items():
-                # the readers hold the text so far, so each pass reads one new place, or K + 1
+                # the readers hold the text so far, so each pass reads one new position, or K + 1
                 new = name + 1 if isinstance(name, int) else 1
                 contestant(ids)
                 synchronize(target.device)

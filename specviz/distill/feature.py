@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from specviz.core.settings import SpecvizError
 from specviz.distill.batches import Batch
 from specviz.distill.llama import compare
-from specviz.distill.losses import cross_entropy, refusal, sample_vocabulary
+from specviz.distill.losses import cross_entropy, rejection_chance, sample_vocabulary
 from specviz.distill.recipe import Recipe
 from specviz.distill.unrolled import unrolled
 from specviz.models.cached import CachedModel
@@ -30,7 +30,7 @@ PASSES = 3
 FADE = 0.8
 """Drafted tokens that training foresees, and how much less each counts than the one before it."""
 FITTED = 24_000
-"""Places that the fit at the beginning looks at."""
+"""Positions that the fit at the beginning looks at."""
 
 
 class Trained(nn.Module):
@@ -70,14 +70,14 @@ class FeatureStudent:
         wide = (len(self.module.head.shape.feature_layers) + 1) * hidden
         gram = torch.zeros(wide, wide, dtype=torch.float64)
         both = torch.zeros(wide, hidden, dtype=torch.float64)
-        mass, places = torch.zeros(self.target.vocab_size, dtype=torch.float64), 0
+        mass, positions = torch.zeros(self.target.vocab_size, dtype=torch.float64), 0
         for batch in batches:
             mass.index_add_(0, batch.top_ids.flatten().cpu(), batch.top_logprobs.exp().flatten().double().cpu())
-            if places < FITTED:
+            if positions < FITTED:
                 known, wanted = self._pairs(batch)
                 gram += (known.T @ known).double().cpu()
                 both += (known.T @ wanted).double().cpu()
-                places += len(known)
+                positions += len(known)
         # a little toward zero, so that states which say nothing get no weight
         gram += 0.02 * gram.diagonal().mean() * torch.eye(wide, dtype=torch.float64)
         weights = torch.linalg.solve(gram, both).T.to(self.module.rows.device, torch.float32)
@@ -90,7 +90,7 @@ class FeatureStudent:
             self.module.head.carry.weight.copy_(weights[:, -2 * hidden : -hidden])
 
     def loss(self, batch: Batch, generator: torch.Generator, overlap: bool) -> Tensor:
-        """Cross-entropy against the target over a sampled vocabulary, or the chance of a refusal, of the token after
+        """Cross-entropy against the target over a sampled vocabulary, or the chance of a rejection, of the token after
         the target's states and of the next ones as drafting reaches them."""
         top_ids = self._rows_of(batch.top_ids)
         sample = sample_vocabulary(top_ids, batch.top_logprobs, len(self.module.rows), self.random_ids, generator)
@@ -98,7 +98,9 @@ class FeatureStudent:
         total = torch.zeros((), device=batch.input_ids.device)
         for depth, states in enumerate(self._states(batch, PASSES)):
             logits = torch.nn.functional.linear(states.to(output.dtype), output)
-            total = total + FADE**depth * (refusal(logits, sample) if overlap else cross_entropy(logits, sample))
+            total = total + FADE**depth * (
+                rejection_chance(logits, sample) if overlap else cross_entropy(logits, sample)
+            )
         return total
 
     @torch.inference_mode()
@@ -139,22 +141,22 @@ class FeatureStudent:
     def _rows_of(self, ids: Tensor) -> Tensor:
         """Which row of the head each id is; ids without one are the number of rows."""
         rows = self.module.rows
-        places = torch.full((self.target.vocab_size,), len(rows), device=rows.device)
-        places[rows] = torch.arange(len(rows), device=rows.device)
-        return places[ids]
+        positions = torch.full((self.target.vocab_size,), len(rows), device=rows.device)
+        positions[rows] = torch.arange(len(rows), device=rows.device)
+        return positions[ids]
 
     def _output(self) -> Tensor:
         weight: Tensor = self.target.model.get_output_embeddings().weight
         return weight
 
     def _states(self, batch: Batch, passes: int) -> list[Tensor]:
-        """The head's state at each answer place [places, H], for each pass: that of the place before it."""
+        """The head's state at each answer position [positions, H], for each pass: that of the position before it."""
         features, _ = self._target_states(batch)
         embedded = self.target.model.get_input_embeddings().weight[batch.input_ids[:, 1:]]
         kind = self.module.head.norm.dtype
         states = unrolled(self.module.head, features[:, :-1].to(kind), embedded.to(kind), passes)
-        # state [text, t] answers for the token after t + 1; one place in front is of no use to a one-token prompt
-        return [nn.functional.pad(s, (0, 0, 1, 0)).flatten(0, 1)[batch.places] for s in states]
+        # state [text, t] answers for the token after t + 1; one position in front is of no use to a one-token prompt
+        return [nn.functional.pad(s, (0, 0, 1, 0)).flatten(0, 1)[batch.positions] for s in states]
 
     @torch.no_grad()
     def _target_states(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -169,14 +171,14 @@ class FeatureStudent:
         return torch.cat([states[layer] for layer in layers], -1), states[last]
 
     def _pairs(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What the head reads at a place [places, (F + 1) · H] and what its layer should be given there [places, H],
+        """What the head reads at a position [positions, (F + 1) · H] and what its layer should be given there [positions, H],
         both divided by the size of the latter: errors count in proportion."""
         head = self.module.head
         features, inputs = self._target_states(batch)
         embedded = self.target.model.get_input_embeddings().weight[batch.input_ids]
-        places = torch.arange(batch.input_ids.shape[1], device=batch.input_ids.device)
-        # not the first place: as an attention sink its states are hundreds of times larger than any other's
-        inside = places[1:-1] + 1 < batch.lengths[:, None]
+        positions = torch.arange(batch.input_ids.shape[1], device=batch.input_ids.device)
+        # not the first position: as an attention sink its states are hundreds of times larger than any other's
+        inside = positions[1:-1] + 1 < batch.lengths[:, None]
         known = torch.cat([head.evened_features(features[:, 1:-1]), head.evened(embedded[:, 2:])], -1)[inside].float()
         wanted = inputs[:, 2:][inside].float()
         size = wanted.square().mean(-1, keepdim=True).clamp(min=1e-12).rsqrt()

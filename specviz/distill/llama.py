@@ -21,9 +21,9 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 
 from specviz.core.settings import SpecvizError
 from specviz.distill.batches import Batch
-from specviz.distill.losses import cross_entropy, refusal, sample_vocabulary
+from specviz.distill.losses import cross_entropy, rejection_chance, sample_vocabulary
 from specviz.distill.recipe import Recipe
-from specviz.distill.tokenizer import refuse_uncuttable, write_tokenizer
+from specviz.distill.tokenizer import check_cuttable, write_tokenizer
 from specviz.models.cached import CachedModel
 from specviz.models.loading import common_ids, load_model
 from specviz.models.pair import LoadedModel
@@ -59,7 +59,7 @@ class LlamaStudent:
         """
         vocab_size = min(target.vocab_size, -(-int(target.vocab_size * shape.vocabulary) // 64) * 64)
         if vocab_size < target.vocab_size:
-            refuse_uncuttable(target.codec.tokenizer, vocab_size, target.name)
+            check_cuttable(target.codec.tokenizer, vocab_size, target.name)
         if recipe.start is not None:
             return cls(_continued(target, recipe.start, vocab_size), target, recipe.random_ids)
         text_config = target.model.config.get_text_config()
@@ -91,10 +91,10 @@ class LlamaStudent:
         """It knows enough."""
 
     def loss(self, batch: Batch, generator: torch.Generator, overlap: bool) -> Tensor:
-        """Cross-entropy against the target over a sampled vocabulary, or the chance of a refusal."""
+        """Cross-entropy against the target over a sampled vocabulary, or the chance of a rejection."""
         sample = sample_vocabulary(batch.top_ids, batch.top_logprobs, self.vocab_size, self.random_ids, generator)
         logits = torch.nn.functional.linear(self._hidden(batch), self.module.lm_head.weight[sample.ids])
-        return refusal(logits, sample) if overlap else cross_entropy(logits, sample)
+        return rejection_chance(logits, sample) if overlap else cross_entropy(logits, sample)
 
     @torch.inference_mode()
     def measure(self, batch: Batch) -> dict[str, Tensor]:
@@ -139,15 +139,15 @@ class LlamaStudent:
         return f"specviz.load_pair({target!r}, {str(folder)!r})"
 
     def _hidden(self, batch: Batch) -> Tensor:
-        """The last hidden state at each answer place [places, hidden]. Ids it does not know are read as id 0, as
+        """The last hidden state at each answer position [positions, hidden]. Ids it does not know are read as id 0, as
         `CachedModel` does."""
         ids = torch.where(batch.input_ids < self.vocab_size, batch.input_ids, 0)
         hidden: Tensor = self.module.model(input_ids=ids, use_cache=False).last_hidden_state
-        return hidden.flatten(0, 1)[batch.places]
+        return hidden.flatten(0, 1)[batch.positions]
 
 
 def compare(logits: Tensor, top_ids: Tensor, top_logprobs: Tensor, temperature: Tensor) -> dict[str, Tensor]:
-    """The figures of `Student.measure` from a student's logits [places, columns], which may lack the highest ids.
+    """The figures of `Student.measure` from a student's logits [positions, columns], which may lack the highest ids.
 
     Of the target only the likeliest tokens are known: what it gives to others is overlapped by nothing here, so that
     overlaps are a little too low at temperature 1 and, at lower ones, relative to these tokens alone.

@@ -4,7 +4,7 @@ The student's normaliser would need all of the vocabulary, most of the cost of a
 ids that the target names anywhere in the batch and some random ones, which stand for the rest with a weight. With
 random ids enough for the whole rest the estimate is exact.
 
-Example: of 49,152 ids a batch of 2,000 places names some 6,000; with 1,024 random ones the loss costs a seventh.
+Example: of 49,152 ids a batch of 2,000 positions names some 6,000; with 1,024 random ones the loss costs a seventh.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _NONE_LEFT = -1e-6
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Part of a vocabulary. `ids` [size]; `log_weights` [size]: 0 for a named id, log of how many ids a random one
-    stands for; `index` [places, top]: where each of the target's likeliest ids is in `ids`; `known` [places, top]:
-    whether the student has it at all; `target_probs` [places, top], 0 where it has not; `tail_probs` [places]: what the
+    stands for; `index` [positions, top]: where each of the target's likeliest ids is in `ids`; `known` [positions, top]:
+    whether the student has it at all; `target_probs` [positions, top], 0 where it has not; `tail_probs` [positions]: what the
     target gives to all others."""
 
     ids: Tensor
@@ -36,7 +36,7 @@ class Sample:
 def sample_vocabulary(
     top_ids: Tensor, top_logprobs: Tensor, vocab_size: int, random_ids: int, generator: torch.Generator | None = None
 ) -> Sample:
-    """All ids below `vocab_size` in `top_ids` [places, top], and `random_ids` more of the others (all, if so many).
+    """All ids below `vocab_size` in `top_ids` [positions, top], and `random_ids` more of the others (all, if so many).
 
     `generator` lives on the CPU, so that the draw is the same on every device.
     """
@@ -57,9 +57,9 @@ def sample_vocabulary(
 
 
 def draft_logprobs(logits: Tensor, sample: Sample) -> tuple[Tensor, Tensor]:
-    """The student's log-probabilities of the target's likeliest ids [places, top], and of all others together [places].
+    """The student's log-probabilities of the target's likeliest ids [positions, top], and of all others together [positions].
 
-    `logits`: [places, size] over `sample.ids`, any float format. An id that the student does not have is -inf.
+    `logits`: [positions, size] over `sample.ids`, any float format. An id that the student does not have is -inf.
     """
     logits = logits.float()
     normaliser = torch.logsumexp(logits + sample.log_weights, dim=-1)
@@ -70,7 +70,7 @@ def draft_logprobs(logits: Tensor, sample: Sample) -> tuple[Tensor, Tensor]:
 
 
 def cross_entropy(logits: Tensor, sample: Sample) -> Tensor:
-    """Mean over places of -Σ target_probs · log draft_probs, over the likeliest ids and one bucket for all others.
+    """Mean over positions of -Σ target_probs · log draft_probs, over the likeliest ids and one bucket for all others.
 
     Probability that the target gives to an id that the student does not have is left out.
     """
@@ -79,8 +79,8 @@ def cross_entropy(logits: Tensor, sample: Sample) -> Tensor:
     return -(named + sample.tail_probs * tail).mean()
 
 
-def refusal(logits: Tensor, sample: Sample) -> Tensor:
-    """Mean over places of Σ max(0, target_probs - draft_probs) over the likeliest ids: the chance, as far as they tell,
-    that speculative sampling refuses a draft (1 - overlap; Leviathan et al. 2023, arXiv 2211.17192, section 3.3)."""
+def rejection_chance(logits: Tensor, sample: Sample) -> Tensor:
+    """Mean over positions of Σ max(0, target_probs - draft_probs) over the likeliest ids: the chance, as far as they tell,
+    that speculative sampling rejects a draft (1 - overlap; Leviathan et al. 2023, arXiv 2211.17192, section 3.3)."""
     top, _ = draft_logprobs(logits, sample)
     return torch.relu(sample.target_probs - top.exp()).sum(-1).mean()

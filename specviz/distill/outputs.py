@@ -45,15 +45,15 @@ def shard_files(folder: Path, recipe: Recipe, prompts: int) -> list[Path]:
 def write_outputs(target: LoadedModel, recipe: Recipe, prompts_file: Path, folder: Path) -> list[Path]:
     """Write every shard that is missing or damaged; return all. Raises SpecvizError where the target cannot be asked in
     batches, or where disk or memory are too small for it."""
-    refuse(target)
+    check_target(target)
     prompts = read_prompts(prompts_file)
     lengths = prompts["prompt_lengths"].astype(np.int64)
     texts = np.split(prompts["prompt_ids"], np.cumsum(lengths)[:-1])
     files = shard_files(folder, recipe, len(texts))
     folder.mkdir(parents=True, exist_ok=True)
     missing = [here for here, file in enumerate(files) if not _whole(file, target.vocab_size)]
-    places = min(len(texts), len(missing) * recipe.shard) * recipe.new_tokens
-    _refuse_without_room(target, recipe, folder, places, int(lengths.max()))
+    positions = min(len(texts), len(missing) * recipe.shard) * recipe.new_tokens
+    _check_room(target, recipe, folder, positions, int(lengths.max()))
     with tqdm(total=len(files), initial=len(files) - len(missing), desc="outputs", unit="file") as bar:
         for here in missing:
             rows = range(here * recipe.shard, min(len(texts), (here + 1) * recipe.shard))
@@ -63,7 +63,7 @@ def write_outputs(target: LoadedModel, recipe: Recipe, prompts_file: Path, folde
     return files
 
 
-def refuse(target: LoadedModel) -> None:
+def check_target(target: LoadedModel) -> None:
     """Raise SpecvizError for a target that cannot write many answers at once with a cache."""
     known = inspect.signature(target.model.forward).parameters
     if target.cache_mode != "rollback" or "attention_mask" not in known:
@@ -76,10 +76,10 @@ def refuse(target: LoadedModel) -> None:
         )
 
 
-def refuse_stranger(target: LoadedModel, corpus: Corpus, file: Path) -> None:
+def check_author(target: LoadedModel, corpus: Corpus, file: Path) -> None:
     """Raise SpecvizError where `target` does not find likeliest what the corpus says it did: another model wrote it, or
     another tokenizer numbered its ids."""
-    same = places = 0
+    same = positions = 0
     for text in np.linspace(0, corpus.texts - 1, min(4, corpus.texts)).astype(int):
         length = int(min(corpus.answer_lengths[text], 48, target.context - corpus.prompt_lengths[text]))
         begin = int(corpus.starts[text])
@@ -88,11 +88,11 @@ def refuse_stranger(target: LoadedModel, corpus: Corpus, file: Path) -> None:
             continue
         likeliest = CachedModel(target).logits(ids, last=length).argmax(-1).cpu().numpy()
         same += int((likeliest == corpus.top_ids[corpus.first[text] :][:length, 0]).sum())
-        places += length
-    # two roundings of one model agree on nine of ten places
-    if same < 0.7 * places:
+        positions += length
+    # two roundings of one model agree on nine of ten positions
+    if same < 0.7 * positions:
         raise SpecvizError(
-            f"{file.name} was not written by {target.name}: its most likely tokens differ ({same} of {places} agree); "
+            f"{file.name} was not written by {target.name}: its most likely tokens differ ({same} of {positions} agree); "
             "leave out --outputs."
         )
 
@@ -108,9 +108,9 @@ def _whole(file: Path, vocab_size: int) -> bool:
     return True
 
 
-def _refuse_without_room(target: LoadedModel, recipe: Recipe, folder: Path, places: int, longest: int) -> None:
+def _check_room(target: LoadedModel, recipe: Recipe, folder: Path, positions: int, longest: int) -> None:
     wide = 2 if target.vocab_size <= 65_536 else 4
-    size, free = places * (recipe.top * (wide + 2) + 4), shutil.disk_usage(folder).free
+    size, free = positions * (recipe.top * (wide + 2) + 4), shutil.disk_usage(folder).free
     if size > free:
         raise SpecvizError(
             f"The answers may take {size / 1e9:.1f} GB of disk, but only {free / 1e9:.1f} GB are free; make room or ask for "
@@ -173,23 +173,23 @@ def _batch(
     recipe: Recipe,
     chance: torch.Generator,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """ids [rows, places], top ids and log-probabilities [rows, places, top], lengths [rows]."""
+    """ids [rows, positions], top ids and log-probabilities [rows, positions, top], lengths [rows]."""
     device, rows = target.device, len(prompts)
     widest = max(map(len, prompts))
-    places = min(recipe.new_tokens, target.context - widest)
+    positions = min(recipe.new_tokens, target.context - widest)
     top = min(recipe.top, target.vocab_size)
     fed = torch.zeros(rows, widest, dtype=torch.long)
     mask = torch.zeros(rows, widest, dtype=torch.long)
-    for row, prompt in enumerate(prompts):  # filled up on the left, so that all go on at one place
+    for row, prompt in enumerate(prompts):  # filled up on the left, so that all go on at one position
         fed[row, widest - len(prompt) :] = torch.from_numpy(prompt.astype(np.int64))
         mask[row, widest - len(prompt) :] = 1
     fed, mask = fed.to(device), mask.to(device)
     warm = torch.from_numpy(np.asarray(temperature, np.float32)).to(device)[:, None]
     ends = torch.tensor(sorted(target.eos_ids), device=device, dtype=torch.long)
-    ids = torch.zeros(rows, places, dtype=torch.long, device=device)
-    top_ids = torch.zeros(rows, places, top, dtype=torch.int32, device=device)
-    logprobs = torch.zeros(rows, places, top, dtype=torch.float16, device=device)
-    lengths = torch.full((rows,), places, device=device)
+    ids = torch.zeros(rows, positions, dtype=torch.long, device=device)
+    top_ids = torch.zeros(rows, positions, top, dtype=torch.int32, device=device)
+    logprobs = torch.zeros(rows, positions, top, dtype=torch.float16, device=device)
+    lengths = torch.full((rows,), positions, device=device)
     here = torch.arange(rows, device=device)  # rows still in the cache
     ended = torch.zeros(rows, dtype=torch.bool, device=device)
     known = inspect.signature(target.model.forward).parameters
@@ -198,21 +198,21 @@ def _batch(
     more: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
     # looking at how many are finished waits for a GPU, so it is not done at every step there
     looks = CPU_LOOKS if device.type == "cpu" else GPU_LOOKS
-    for place in range(places):
+    for position in range(positions):
         if "position_ids" in known:
             more["position_ids"] = (mask.cumsum(-1) - 1).clamp(min=0)[:, -fed.shape[1] :]
         inputs = {"input_ids": fed, "attention_mask": mask, cache_name: cache, "use_cache": True}
         logits = target.model(**inputs, **more).logits[:, -1].float()
         likeliest, named = logits.topk(min(max(DRAWN_FROM, top), target.vocab_size), dim=-1)
         drawn = named.gather(1, _draw(likeliest, warm[here], chance))
-        ids[here, place] = drawn[:, 0]
-        top_ids[here, place] = named[:, :top].int()
-        logprobs[here, place] = (likeliest[:, :top] - torch.logsumexp(logits, -1, keepdim=True)).half()
+        ids[here, position] = drawn[:, 0]
+        top_ids[here, position] = named[:, :top].int()
+        logprobs[here, position] = (likeliest[:, :top] - torch.logsumexp(logits, -1, keepdim=True)).half()
         ends_now = torch.isin(drawn[:, 0], ends) & ~ended[here]
-        lengths[here[ends_now]] = place + 1
+        lengths[here[ends_now]] = position + 1
         ended[here[ends_now]] = True
         fed, mask = drawn, torch.nn.functional.pad(mask, (0, 1), value=1)
-        if place % looks == looks - 1:
+        if position % looks == looks - 1:
             left = int((~ended[here]).sum())
             if left == 0:
                 break

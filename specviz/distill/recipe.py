@@ -21,7 +21,7 @@ KNOBS: Mapping[str, Knob] = MappingProxyType(
     {
         "answers": Knob("answers", 5000, 2, 1e8, 1, "How many answers the target writes.", whole=True),
         "new_tokens": Knob("new-tokens", 160, 1, 8192, 1, "The longest answer, in tokens.", whole=True),
-        "top": Knob("top", 32, 1, 128, 1, "Likeliest next tokens kept of the target at each place.", whole=True),
+        "top": Knob("top", 32, 1, 128, 1, "Likeliest next tokens kept of the target at each position.", whole=True),
         "rows": Knob("rows", 48, 1, 65536, 1, "Answers the target writes side by side.", whole=True),
         "shard": Knob("shard", 192, 1, 1e6, 1, "Answers in a file; what an interruption can lose.", whole=True),
         "held_out": Knob("held-out", 0.05, 0, 0.5, 0.01, "Share of the topics kept apart for measuring."),

@@ -20,7 +20,7 @@ from specviz.core.settings import SpecvizError
 from specviz.distill.recipe import write
 
 LAYOUT = """prompt_ids, answer_ids: token ids, one text after another; prompt_lengths, answer_lengths: (texts,)
-top_ids, top_logprobs: (answer tokens, top): the likeliest next tokens at each place of the answers, and their natural
+top_ids, top_logprobs: (answer tokens, top): the likeliest next tokens at each position of the answers, and their natural
 log-probabilities at temperature 1; temperature: (texts,); held_out: (texts,), optional: kept apart for measuring"""
 _NEEDED = (
     "prompt_ids",
@@ -87,8 +87,8 @@ def load(files: Sequence[Path], vocab_size: int, held_out: float = 0.05) -> Corp
     prompts, answers = (joined[f"{what}_lengths"].astype(np.int64) for what in ("prompt", "answer"))
     starts = np.cumsum(prompts + answers) - (prompts + answers)
     ids = np.empty(int((prompts + answers).sum()), np.int32)
-    answer_place = np.repeat(starts + prompts, answers) + _within(answers)
-    ids[answer_place] = joined["answer_ids"]
+    answer_position = np.repeat(starts + prompts, answers) + _within(answers)
+    ids[answer_position] = joined["answer_ids"]
     ids[np.repeat(starts, prompts) + _within(prompts)] = joined["prompt_ids"]
     apart = (
         np.concatenate([part["held_out"] for part in parts]).astype(bool)

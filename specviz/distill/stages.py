@@ -45,7 +45,7 @@ class Work:
         files = [self.recipe.outputs] if self.recipe.outputs else self._shards()
         corpus = load(files, self.target.vocab_size, self.recipe.held_out)
         if self.recipe.outputs:
-            outputs.refuse_stranger(self.target, corpus, self.recipe.outputs)
+            outputs.check_author(self.target, corpus, self.recipe.outputs)
         return corpus
 
     @cached_property
@@ -86,7 +86,7 @@ def _prompts(work: Work) -> str:
         return "not needed: the answers come from a file"
     work.recipe.claim(work.recipe.out, OF_OUTPUTS)
     if not work.prompts_file.exists():
-        outputs.refuse(work.target)
+        outputs.check_target(work.target)
         prompts.make_prompts(work.target.codec, work.target.context, work.recipe, work.prompts_file)
     return f"{len(prompts.read_prompts(work.prompts_file)['prompt_lengths'])} prompts"
 

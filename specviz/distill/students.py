@@ -39,7 +39,7 @@ class Student(Protocol):
         where what counts is the overlap with the target and no longer its whole distribution."""
 
     def measure(self, batch: Batch) -> dict[str, Tensor]:
-        """Of each answer place [places]: "agreement" (1 where the likeliest token is the target's), "overlap" at
+        """Of each answer position [positions]: "agreement" (1 where the likeliest token is the target's), "overlap" at
         temperature 1 and "overlap_at_own", at the temperature of the answer (where that is 0: the agreement)."""
 
     def export(self, folder: Path) -> dict[str, Any]:

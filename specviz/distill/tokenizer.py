@@ -13,7 +13,7 @@ from typing import Any
 from specviz.core.settings import SpecvizError
 
 
-def refuse_uncuttable(tokenizer: Any, vocab_size: int, name: str) -> None:
+def check_cuttable(tokenizer: Any, vocab_size: int, name: str) -> None:
     """Raise SpecvizError where `tokenizer` cannot lose its ids from `vocab_size` on: only a byte-pair vocabulary can in
     which every merge makes a later id, and in which letters and special tokens come first."""
     backend = getattr(tokenizer, "backend_tokenizer", None)

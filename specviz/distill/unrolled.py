@@ -1,11 +1,11 @@
 """A feature head's passes over whole texts, the deeper ones as drafting makes them.
 
-The first pass reads the target's states everywhere. Pass d + 1 reads, at every place, the state that pass d left at the
-place before: what a draft reads at its d + 1st token (EAGLE-3, arXiv 2503.01840, section 3.2: training-time test). So a
-place of a deeper pass sees the keys of the first pass up to where the target's states would end, and one key of each
+The first pass reads the target's states everywhere. Pass d + 1 reads, at every position, the state that pass d left at the
+position before: what a draft reads at its d + 1st token (EAGLE-3, arXiv 2503.01840, section 3.2: training-time test). So a
+position of a deeper pass sees the keys of the first pass up to where the target's states would end, and one key of each
 pass after it.
 
-Example, pass 2 at place 7: it sees places 0 … 6 as the first pass left them, and itself.
+Example, pass 2 at position 7: it sees positions 0 … 6 as the first pass left them, and itself.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from specviz.models.heads import FeatureHead
 
 
 def unrolled(head: FeatureHead, features: Tensor, embedded: Tensor, passes: int) -> list[Tensor]:
-    """States [texts, T, H] after each of `passes` passes; in pass d the first d - 1 places are of no use.
+    """States [texts, T, H] after each of `passes` passes; in pass d the first d - 1 positions are of no use.
 
-    `features` [texts, T, layers · H] of the target at each place, `embedded` [texts, T, H] of the token after it.
+    `features` [texts, T, layers · H] of the target at each position, `embedded` [texts, T, H] of the token after it.
     """
     rotation = head.rotation(torch.arange(features.shape[1], device=features.device))
     seen = _Seen()
@@ -43,7 +43,7 @@ class _Seen:
         return functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
 
     def deeper(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The first pass up to `depth` places back, then one place of each pass after it."""
+        """The first pass up to `depth` positions back, then one position of each pass after it."""
         depth, length, groups = len(self.passes), q.shape[2], q.shape[1] // k.shape[1]
         self.passes.append((k, v))
         keys, values = (x.repeat_interleave(groups, 1) for x in self.passes[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from specviz.core.words import sentence
 from specviz.drafting.base import Strategy
 from specviz.drafting.derived_draft import derived_draft
-from specviz.models.lowbit import low_bit, refusal
+from specviz.models.lowbit import low_bit, unavailable_reason
 
 
 def low_bit_copy(bits: int) -> Strategy:
@@ -19,5 +19,5 @@ def low_bit_copy(bits: int) -> Strategy:
         f"{bits} bits",
         sentence("help.low_bit_copy", bits=bits),
         make=lambda target, progress: low_bit(target, bits, progress),
-        fits=lambda pair: refusal(pair.target),
+        fits=lambda pair: unavailable_reason(pair.target),
     )

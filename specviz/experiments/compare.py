@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def lanes_of(settings: RunSettings, strategies: Sequence[str]) -> dict[str, RunSettings]:
-    """The target alone, then `settings` with each strategy. All have one seed: the same coin at the same place."""
+    """The target alone, then `settings` with each strategy. All have one seed: the same coin at the same position."""
     lanes = {ALONE: replace(settings, strategy=NO_DRAFT, k=0)}
     return lanes | {name: replace(settings, strategy=name) for name in dict.fromkeys(strategies) if name != NO_DRAFT}
 

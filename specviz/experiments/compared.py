@@ -56,7 +56,7 @@ class Compared:
 
 def _bare(trace: Trace) -> Trace:
     """The same run without the candidates of its positions."""
-    return replace(trace, steps=tuple(replace(step, places=()) for step in trace.steps))
+    return replace(trace, steps=tuple(replace(step, positions=()) for step in trace.steps))
 
 
 def _check(traces: Mapping[str, Trace]) -> None:

@@ -1,4 +1,4 @@
-"""What a pair's draft model would guess at every place of a finished output: one teacher-forced pass, in pieces.
+"""What a pair's draft model would guess at every position of a finished output: one teacher-forced pass, in pieces.
 
 Example: ``guessing = Guessing(pair, trace)``, ``while guessing.step(): ...``, then `metrics.counterfactual` with
 ``guessing.guesses`` and ``guessing.end_ids``.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from specviz.traces.trace import Trace
 
 PIECE = 128
-"""Places of the output read at once: between two pieces others can take a turn."""
+"""Positions of the output read at once: between two pieces others can take a turn."""
 
 
 def obstacle(trace: Trace) -> str | None:
@@ -69,6 +69,6 @@ class Guessing:
         ids = self._prompt + self._output[: last - 1]
         rows = self.reader.logits(ids, last=last - first)
         if self._penalty != 1:
-            rows = penalise(rows, [ids[: known + place] for place in range(first, last)], self._penalty)
+            rows = penalise(rows, [ids[: known + position] for position in range(first, last)], self._penalty)
         self.guesses += rows.argmax(dim=-1).tolist()
         return len(self.guesses) < length

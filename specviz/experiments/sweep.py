@@ -106,7 +106,7 @@ def measure(pair: Pair, cell: Cell) -> Outcome:
 
 
 def _lean(trace: Trace) -> Trace:
-    return replace(trace, steps=tuple(replace(step, places=()) for step in trace.steps))
+    return replace(trace, steps=tuple(replace(step, positions=()) for step in trace.steps))
 
 
 Rows = dict[tuple[str, ...], dict[str, Any]]

@@ -36,7 +36,7 @@ def step_columns(trace: Trace, most: int = MOST_ROWS) -> Columns:
 def position_columns(trace: Trace) -> Columns:
     """A row for each position in the draft that was tested: how often, and how often it was accepted."""
     counts = count(trace.steps)
-    accepted, tested = counts.place_accepted, counts.place_tested
+    accepted, tested = counts.accepted_by_position, counts.tested_by_position
     return {
         "position": list(range(1, len(tested) + 1)),
         "accepted": accepted,

@@ -130,7 +130,7 @@ def _marks(chart: Chart) -> list[Html]:
 def _bars(one: Series, chart: Chart, base: dict[float, float]) -> list[Html]:
     made = []
     width = 0.85 * one.wide / max(1, chart.size)
-    for place, (x, y) in enumerate(zip(one.x, one.y, strict=True)):
+    for index, (x, y) in enumerate(zip(one.x, one.y, strict=True)):
         bottom = base.get(x, 0.0)
         top = bottom + (y or 0)
         base[x] = top
@@ -142,7 +142,7 @@ def _bars(one: Series, chart: Chart, base: dict[float, float]) -> list[Html]:
         if one.words:
             high = end - start > 0.2
             text = {"cls": "sv-still-on" if high else "sv-still-over", "dy": "-0.5em"}
-            made.append(tag("text", one.words[place], x=_share(_x(x, chart)), y=_share(end if high else start), **text))
+            made.append(tag("text", one.words[index], x=_share(_x(x, chart)), y=_share(end if high else start), **text))
     return made
 
 

@@ -20,9 +20,9 @@ from specviz.traces.trace import Trace
 def table(lanes: Mapping[str, Sequence[Trace]], alone: str, sure: bool = False) -> pd.DataFrame:
     """One row a lane, over all its traces (one a prompt); NA where there is no denominator or nothing was measured.
 
-    `alone`: the lane of the target by itself. `acceptance_rate` of tested places, `drafted_share` of drafted tokens,
+    `alone`: the lane of the target by itself. `acceptance_rate` of tested positions, `drafted_share` of drafted tokens,
     `mean_draft_length` and `block_efficiency`: tokens drafted and tokens emitted a target pass;
-    `cost_ratio` c: one draft pass ÷ one target pass over one place;
+    `cost_ratio` c: one draft pass ÷ one target pass over one position;
     `verify_ratio` v: a pass over a draft, of whatever length ÷ the same, passes without a draft left out;
     `speed_up`: tokens/s ÷ those of the target alone.
     `same`: whether every output at temperature 0 was the target's own; NA where that was not compared. `sure`: with 95 %

@@ -1,9 +1,9 @@
 """Every K from one run: what greedy drafting would have counted at another K, without decoding again. Standard library.
 
 At temperature 0 with a lossless rule the output is the target's own, whatever drafted it. So where a step of K tokens
-begins, the drafter sees a prefix of that output, and goes on seeing one until its first wrong guess, which is refused.
+begins, the drafter sees a prefix of that output, and goes on seeing one until its first wrong guess, which is rejected.
 What it would guess at each position of the output (`experiments.draft_predictions`: one pass) therefore decides every run
-of greedy chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one refused,
+of greedy chains over this text. Example, output [5, 6, 7, 8], guesses [5, 9, 7, 8], K = 2: one token accepted and one rejected,
 then (room for one more) one accepted and a bonus: 2 passes.
 
 Exact as far as the arithmetic is (float32; in bfloat16 near-ties may fall otherwise in another pass, which is why guesses
@@ -38,23 +38,23 @@ def counterfactual(
 
 
 def recorded(trace: Trace) -> dict[int, int]:
-    """The guesses that the run's own greedy steps made of its output, by place: those that were tested."""
+    """The guesses that the run's own greedy steps made of its output, by position: those that were tested."""
     found: dict[int, int] = {}
     for step in trace.steps:
         if step.strategy != "greedy":
             continue
-        for place, token in enumerate(step.tokens, start=step.start):
-            found[place] = token.token_id
+        for position, token in enumerate(step.tokens, start=step.start):
+            found[position] = token.token_id
             if token.fate is not Fate.ACCEPTED:
                 break
-    return {place: guess for place, guess in found.items() if place < len(trace.output_ids)}
+    return {position: guess for position, guess in found.items() if position < len(trace.output_ids)}
 
 
 def _replayed(trace: Trace, guesses: Sequence[Guess], k: int, end_ids: Collection[int]) -> Counts:
     output, length = trace.output_ids, len(trace.output_ids)
     limit = length if trace.stop in ("length", "context") else trace.steps[-1].settings.max_new_tokens
     steps = drafted = accepted = resampled = bonus = drafting = at = 0
-    place_accepted, place_tested = [0] * k, [0] * k
+    accepted_by_position, tested_by_position = [0] * k, [0] * k
     while at < length:
         wish = _draft_length(guesses[at:], min(k, limit - at - 1), output[at:], end_ids)
         kept = 0
@@ -63,16 +63,16 @@ def _replayed(trace: Trace, guesses: Sequence[Guess], k: int, end_ids: Collectio
         if at + kept == length and trace.stop is None:
             break  # what comes next nobody knows yet
         cut = at + kept == length  # the run ended by an accepted token, so the target adds none
-        refused = kept < wish and not cut
+        resamples = kept < wish and not cut
         steps += 1
         drafted, accepted, drafting = drafted + wish, accepted + kept, drafting + bool(wish)
-        resampled, bonus = resampled + refused, bonus + (not refused and not cut)
-        for place in range(kept):
-            place_accepted[place] += 1
-        for place in range(kept + refused):
-            place_tested[place] += 1
+        resampled, bonus = resampled + resamples, bonus + (not resamples and not cut)
+        for position in range(kept):
+            accepted_by_position[position] += 1
+        for position in range(kept + resamples):
+            tested_by_position[position] += 1
         at += kept + (not cut)
-    reached = max((place + 1 for place in range(k) if place_tested[place]), default=0)
+    reached = max((position + 1 for position in range(k) if tested_by_position[position]), default=0)
     return Counts(
         steps=steps,
         emitted=at,
@@ -84,8 +84,8 @@ def _replayed(trace: Trace, guesses: Sequence[Guess], k: int, end_ids: Collectio
         resampled=resampled,
         bonus=bonus,
         drafting_steps=drafting,
-        place_accepted=tuple(place_accepted[:reached]),
-        place_tested=tuple(place_tested[:reached]),
+        accepted_by_position=tuple(accepted_by_position[:reached]),
+        tested_by_position=tuple(tested_by_position[:reached]),
     )
 
 
@@ -93,10 +93,10 @@ def _draft_length(guesses: Sequence[Guess], most: int, output: Sequence[int], en
     """How many tokens are drafted from here: `most`, or fewer after an end token or where the drafter cannot read on."""
     here = guesses[: max(0, most)]
     readable = here.index(None) if None in here else max(0, most)
-    for place, guess in enumerate(here[:readable]):
+    for position, guess in enumerate(here[:readable]):
         if guess in end_ids:
-            return place + 1
-        if guess != output[place]:
+            return position + 1
+        if guess != output[position]:
             break  # from here on it drafts from a text of its own
     return readable
 

@@ -37,7 +37,7 @@ class Entry:
     """One convention: `value` = `part` ÷ `whole`, None where there is nothing to divide by, and why (`lack`).
 
     `code`: its name in the catalogue. Of "mean_acceptance_length" 1 is added to the quotient; of the means `whole` is how
-    many were averaged; of "draft_overhead" both are seconds. `place`: position in the draft, 0 for all of them.
+    many were averaged; of "draft_overhead" both are seconds. `position`: position in the draft, 0 for all of them.
     """
 
     code: str
@@ -45,7 +45,7 @@ class Entry:
     whole: float
     value: float | None
     called: tuple[Called, ...] = ()
-    place: int = 0
+    position: int = 0
     lack: Lack = ""
 
 
@@ -87,15 +87,15 @@ def dictionary(traces: Sequence[Trace]) -> list[Entry]:
 
 def _by_position(counts: Counts) -> Iterator[Entry]:
     pairs = zip(counts.conditional_by_position, counts.marginal_by_position, strict=True)
-    for place, (given, reached) in enumerate(pairs, start=1):
+    for position, (given, reached) in enumerate(pairs, start=1):
         yield _rate(
             "position_of_drafts",
             reached,
-            ("vLLM", f"per-position acceptance rate, position {place - 1}"),
+            ("vLLM", f"per-position acceptance rate, position {position - 1}"),
             ("llama.cpp", "acceptance rate per position"),
-            place=place,
+            position=position,
         )
-        yield _rate("position_of_tested", given, place=place)
+        yield _rate("position_of_tested", given, position=position)
 
 
 def histogram(steps: Sequence[StepRecord]) -> list[int]:
@@ -112,7 +112,7 @@ def counters(counts: Counts) -> dict[str, int]:
         "vllm:spec_decode_num_accepted_tokens": counts.accepted,
         **{
             f'vllm:spec_decode_num_accepted_tokens_per_pos{{position="{i}"}}': n
-            for i, n in enumerate(counts.place_accepted)
+            for i, n in enumerate(counts.accepted_by_position)
         },
         "SGLang spec_verify_ct": counts.steps,
         "llama.cpp draft_n": counts.drafted,
@@ -132,9 +132,9 @@ def _accepted(step: StepRecord) -> int:
     return count([step]).accepted
 
 
-def _rate(code: str, rate: Rate, *called: tuple[Any, ...], place: int = 0, lack: Lack = "no_denominator") -> Entry:
+def _rate(code: str, rate: Rate, *called: tuple[Any, ...], position: int = 0, lack: Lack = "no_denominator") -> Entry:
     names = tuple(Called(*name) for name in called)
-    return Entry(code, rate.part, rate.whole, rate.value, names, place, "" if rate.whole else lack)
+    return Entry(code, rate.part, rate.whole, rate.value, names, position, "" if rate.whole else lack)
 
 
 def _drafts(counts: Counts) -> Entry:

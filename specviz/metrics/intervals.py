@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specviz.core.records import Fate, StepRecord
-from specviz.metrics.rates import refused_place
+from specviz.metrics.rates import rejected_position
 from specviz.traces.trace import Trace
 
 ROUNDS = 1000
@@ -92,6 +92,6 @@ def _sums(steps: Iterable[StepRecord]) -> NDArray[np.float64]:
     """[steps, figures]: what each step adds to the sums, in the order of `_SUMS`."""
     rows = []
     for step in steps:
-        kept, refused = step.count(Fate.ACCEPTED), refused_place(step)
-        rows.append((kept, kept + refused, len(step.emitted_ids), step.step_s, 1))
+        kept, rejected = step.count(Fate.ACCEPTED), rejected_position(step)
+        rows.append((kept, kept + rejected, len(step.emitted_ids), step.step_s, 1))
     return np.array(rows, dtype=float).reshape(-1, len(_SUMS))

@@ -1,6 +1,6 @@
-"""Is the output really unchanged? A recorded place made ready to be replayed, and what counts say about a distribution.
+"""Is the output really unchanged? A recorded position made ready to be replayed, and what counts say about a distribution.
 
-A place is cut to the tokens that were recorded there and one symbol for all others. On that smaller vocabulary a rule is
+A position is cut to the tokens that were recorded there and one symbol for all others. On that smaller vocabulary a rule is
 again a rule of its own, with the target and the draft summed up in the same way: what is lossless is lossless there too,
 and nothing outside has to be guessed. Numpy only; the rules themselves are replayed in `verification.replay`.
 
@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from specviz.core.records import PlaceRecord, StepRecord, TokenRecord
+from specviz.core.records import PositionRecord, StepRecord, TokenRecord
 from specviz.core.settings import SpecvizError
 from specviz.core.words import say
 
@@ -33,12 +33,12 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-# ----------------------------------------------------------------------------------------------------------- the place
+# ----------------------------------------------------------------------------------------------------------- the position
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stand:
-    """One verified place on the vocabulary of what was recorded there; all arrays are [symbols] and sum to 1.
+    """One verified position on the vocabulary of what was recorded there; all arrays are [symbols] and sum to 1.
 
     `texts`: the symbols, the last one `OTHERS` where anything lies outside. `draft`: what the first sibling was drawn
     from. `siblings`: symbols that were drafted, in the order of their trial. `drawn`: "chosen" (point masses), or how
@@ -60,34 +60,34 @@ class Stand:
         likeliest = int(self.target.argmax())
         return likeliest if self.target[likeliest] > 1 - 1e-12 else None
 
-    def source(self, refused: tuple[int, ...]) -> Array | None:
-        """What the sibling after those `refused` comes from; None where there is no further sibling."""
-        if len(refused) >= len(self.siblings):
+    def source(self, rejected: tuple[int, ...]) -> Array | None:
+        """What the sibling after those `rejected` comes from; None where there is no further sibling."""
+        if len(rejected) >= len(self.siblings):
             return None
         if self.drawn == "chosen":
-            return point(self.siblings[len(refused)], len(self.texts))
-        if self.drawn == "independently" or not refused:
+            return point(self.siblings[len(rejected)], len(self.texts))
+        if self.drawn == "independently" or not rejected:
             return self.draft
         left = self.draft.copy()
-        left[list(refused)] = 0
+        left[list(rejected)] = 0
         return left / left.sum() if left.sum() > 0 else None
 
     def only(self, symbol: int) -> Stand:
-        """The same place, had this one symbol been chosen as the draft."""
+        """The same position, had this one symbol been chosen as the draft."""
         return replace(self, siblings=(symbol,), drawn="chosen", draft=point(symbol, len(self.texts)))
 
 
-def stand(step: StepRecord, place: PlaceRecord) -> Stand:
-    """The place as the rule met it. Raises SpecvizError, a sentence, where nothing was drafted or too little recorded."""
-    tokens = [token for token in step.tokens if token.parent == place.node]
-    if not tokens or place.draft_tail is None:
+def stand(step: StepRecord, position: PositionRecord) -> Stand:
+    """The position as the rule met it. Raises SpecvizError, a sentence, where nothing was drafted or too little recorded."""
+    tokens = [token for token in step.tokens if token.parent == position.node]
+    if not tokens or position.draft_tail is None:
         raise SpecvizError(say("lossless.not_drafted"))
-    symbol = {c.token_id: i for i, c in enumerate(place.candidates)}
-    target = [c.target_prob for c in place.candidates]
-    draft = [c.draft_prob or 0.0 for c in place.candidates]
-    own = [c.drafter_prob for c in place.candidates]
-    tails = (place.target_tail, place.draft_tail)
-    texts = [c.text for c in place.candidates]
+    symbol = {c.token_id: i for i, c in enumerate(position.candidates)}
+    target = [c.target_prob for c in position.candidates]
+    draft = [c.draft_prob or 0.0 for c in position.candidates]
+    own = [c.drafter_prob for c in position.candidates]
+    tails = (position.target_tail, position.draft_tail)
+    texts = [c.text for c in position.candidates]
     own_rest = max(0.0, 1 - sum(p for p in own if p is not None))
     if max(*tails, own_rest) > 1e-6:
         texts.append(OTHERS)

@@ -1,6 +1,6 @@
 """What a run says about its own speed: α, c and v as they were measured in it, and its speed-up at each K it used.
 
-Held against one target pass over a single place: the run's own steps without a draft where there are many (the machine
+Held against one target pass over a single position: the run's own steps without a draft where there are many (the machine
 was as quick in them as in all others), else those of the target alone beside the run, else the few. Only the strategy of
 the last drafting step counts, since c and v are of a strategy. Of a tree, v is the cost by its depth: a pass over all
 tokens of a tree K deep. Standard library only.
@@ -51,13 +51,13 @@ class Point:
 class Pace:
     """What is known of a run; None, or no points, where it was not measured.
 
-    `alpha` of tested places, `by_place`: conditional acceptance of places 1, 2, … `verify_cost`: pairs of (depth + 1,
-    ratio) from (1, 1.0) on, never falling. `single_s`: a target pass over one place, in seconds, and `single_of` what it
+    `alpha` of tested positions, `by_position`: conditional acceptance of positions 1, 2, … `verify_cost`: pairs of (depth + 1,
+    ratio) from (1, 1.0) on, never falling. `single_s`: a target pass over one position, in seconds, and `single_of` what it
     was taken from, `single_n` passes of it. `source`: where c and v come from. `k`: the K that most steps were set
     to, or their mean depth where it was chosen step by step. `reach`: v is measured up to this K. `tree`: whether drafts
     were trees. `idle`: steps that were asked to draft and found nothing, of the `steps` that had room for a draft. `short`:
     drafts that ended before their K for another reason than being told to, the idle ones and those without room among
-    them, as shares of all steps. `noisy`: (depth, ratio) where v came out below 1 or above that of more places, which is noise,
+    them, as shares of all steps. `noisy`: (depth, ratio) where v came out below 1 or above that of more positions: noise,
     and so stands otherwise in `verify_cost`. `alone_s`: a pass of the target alone, where that was timed; `uneven` and
     `others`: doubts about the times. `whole`: speed-up of the whole run, other settings included. `mixed`:
     names of the settings that were changed between the steps that α is of.
@@ -65,7 +65,7 @@ class Pace:
 
     strategy: str
     alpha: Rate
-    by_place: tuple[float, ...]
+    by_position: tuple[float, ...]
     cost_ratio: float | None
     verify_cost: tuple[tuple[int, float], ...]
     single_s: float | None
@@ -111,10 +111,10 @@ class Pace:
         point, v, alpha = self.main(), self.v, self.alpha.value
         if point is None or v is None or alpha is None or self.cost_ratio is None or (k := round(point.k)) < 1:
             return None
-        # places that were never tested go on as the last one that was
-        places = list(self.by_place[:k]) or [alpha]
+        # positions that were never tested go on as the last one that was
+        positions = list(self.by_position[:k]) or [alpha]
         return breakdown(
-            alpha, places + [places[-1]] * (k - len(places)), k, self.cost_ratio, v, point.speed_up, self.short
+            alpha, positions + [positions[-1]] * (k - len(positions)), k, self.cost_ratio, v, point.speed_up, self.short
         )
 
     def doubt(self) -> Doubt | None:
@@ -143,7 +143,7 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
     return Pace(
         strategy=strategy,
         alpha=counts.acceptance_rate,
-        by_place=tuple(rate.value or 0.0 for rate in counts.conditional_by_position),
+        by_position=tuple(rate.value or 0.0 for rate in counts.conditional_by_position),
         cost_ratio=median(step.draft_s / step.depth for step in mine) / single if single and mine else None,
         verify_cost=verify_cost,
         single_s=single,
@@ -167,9 +167,9 @@ def pace(trace: Trace, strategy: str = "") -> Pace:
 
 
 def with_costs(found: Pace, costs: Costs, nodes: Callable[[int], int], source: Source, most: int) -> Pace:
-    """The same with costs that were measured apart (`Costs`, by places); `nodes`: tokens of a draft that is K deep."""
-    by_places = interpolated(costs.verify_cost)
-    verify = [(1, 1.0), *((k + 1, by_places(nodes(k))) for k in range(1, most + 1))]
+    """The same with costs that were measured apart (`Costs`, by positions); `nodes`: tokens of a draft that is K deep."""
+    by_positions = interpolated(costs.verify_cost)
+    verify = [(1, 1.0), *((k + 1, by_positions(nodes(k))) for k in range(1, most + 1))]
     reach = max((k for k in range(1, most + 1) if nodes(k) < costs.verify_cost[-1][0]), default=0)
     return replace(found, cost_ratio=costs.cost_ratio, verify_cost=tuple(verify), source=source, reach=reach, noisy=())
 
@@ -208,7 +208,7 @@ def _verify_cost(
     if single is None or not enough:
         return ((1, 1.0),), ()
     ratios = {depth: median(times) / single for depth, times in sorted(enough.items())}
-    # noise only adds time, and more places never take less: so the least of as many or more, and at least 1
+    # noise only adds time, and more positions never take less: so the least of as many or more, and at least 1
     known = {d: max(1.0, min(r for other, r in ratios.items() if other >= d)) for d in ratios}
     noisy = tuple((d, r) for d, r in ratios.items() if r != known[d])
     return ((1, 1.0), *((d + 1, r) for d, r in known.items())), noisy

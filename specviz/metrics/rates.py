@@ -30,9 +30,9 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Sums over steps. A place is a position of the output that was drafted for; in a chain each token is one place.
+    """Sums over steps. A position is an index in the output that was drafted for; in a chain each token has one.
 
-    `place_accepted` / `place_tested`: by position in the draft, from 1; places tested there and accepted there.
+    `accepted_by_position` / `tested_by_position`: by position in the draft, from 1; how often accepted, how often tested.
     """
 
     steps: int
@@ -45,13 +45,13 @@ class Counts:
     resampled: int
     bonus: int
     drafting_steps: int
-    place_accepted: tuple[int, ...]
-    place_tested: tuple[int, ...]
+    accepted_by_position: tuple[int, ...]
+    tested_by_position: tuple[int, ...]
 
     @property
     def acceptance_rate(self) -> Rate:
-        """α: accepted places of tested places (the maximum-likelihood estimate for independent tests)."""
-        return Rate(sum(self.place_accepted), sum(self.place_tested))
+        """α: accepted positions of tested positions (the maximum-likelihood estimate for independent tests)."""
+        return Rate(sum(self.accepted_by_position), sum(self.tested_by_position))
 
     @property
     def drafted_share(self) -> Rate:
@@ -71,19 +71,19 @@ class Counts:
     @property
     def conditional_by_position(self) -> tuple[Rate, ...]:
         """Accepted of tested at position i; tested only if all before it were accepted."""
-        return tuple(Rate(a, t) for a, t in zip(self.place_accepted, self.place_tested, strict=True))
+        return tuple(Rate(a, t) for a, t in zip(self.accepted_by_position, self.tested_by_position, strict=True))
 
     @property
     def marginal_by_position(self) -> tuple[Rate, ...]:
         """Steps that accepted at least i of the steps that drafted; vLLM's per-position rate, never rises with i."""
-        return tuple(Rate(a, self.drafting_steps) for a in self.place_accepted)
+        return tuple(Rate(a, self.drafting_steps) for a in self.accepted_by_position)
 
 
 def count(steps: Iterable[StepRecord]) -> Counts:
     """Sum up steps of any mixture of strategies and K."""
     n = emitted = drafted = accepted = rejected = untested = resampled = bonus = drafting = 0
-    place_accepted: list[int] = []
-    place_tested: list[int] = []
+    accepted_by_position: list[int] = []
+    tested_by_position: list[int] = []
     for step in steps:
         n += 1
         emitted += len(step.emitted_ids)
@@ -94,11 +94,11 @@ def count(steps: Iterable[StepRecord]) -> Counts:
         untested += step.count(Fate.UNTESTED)
         resampled += step.extra is not None and step.extra.fate is Fate.RESAMPLED
         bonus += step.extra is not None and step.extra.fate is Fate.BONUS
-        tested = kept + refused_place(step)
-        for tally, upto in ((place_accepted, kept), (place_tested, tested)):
-            tally.extend([0] * (tested - len(tally)))  # both stay as long as the deepest place tested so far
-            for place in range(upto):
-                tally[place] += 1
+        tested = kept + rejected_position(step)
+        for tally, upto in ((accepted_by_position, kept), (tested_by_position, tested)):
+            tally.extend([0] * (tested - len(tally)))  # both stay as long as the deepest position tested so far
+            for position in range(upto):
+                tally[position] += 1
     return Counts(
         steps=n,
         emitted=emitted,
@@ -110,13 +110,13 @@ def count(steps: Iterable[StepRecord]) -> Counts:
         resampled=resampled,
         bonus=bonus,
         drafting_steps=drafting,
-        place_accepted=tuple(place_accepted),
-        place_tested=tuple(place_tested),
+        accepted_by_position=tuple(accepted_by_position),
+        tested_by_position=tuple(tested_by_position),
     )
 
 
-def refused_place(step: StepRecord) -> int:
-    """1 where the walk ended in a refusal (in a tree: after refusing every sibling at the last place), else 0."""
+def rejected_position(step: StepRecord) -> int:
+    """1 where the walk ended in a rejection (in a tree: after rejecting every sibling at the last position), else 0."""
     path_end = ROOT
     for node, token in enumerate(step.tokens):
         if token.fate is Fate.ACCEPTED and token.parent == path_end:

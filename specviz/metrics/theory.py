@@ -1,6 +1,6 @@
 """What theory expects of speculative decoding, before and after measuring: Leviathan et al. (arXiv 2211.17192, section 3).
 
-α: chance that a tested token is accepted; c: a draft pass ÷ a target pass; v(K): a target pass over K + 1 places ÷ over
+α: chance that a tested token is accepted; c: a draft pass ÷ a target pass; v(K): a target pass over K + 1 positions ÷ over
 one (the paper takes 1: "verification is free"). Standard library only, plain numbers in and out.
 
 Example: ``speed_up(0.8, 5, 0)`` is 3.69, ``best_k(0.7, 0.1)`` is 4.
@@ -23,7 +23,7 @@ look-up found nothing."""
 
 
 def free(k: int) -> float:
-    """The textbook's v: a pass over K + 1 places costs what one over a single place costs."""
+    """The textbook's v: a pass over K + 1 positions costs what one over a single position costs."""
     return 1.0
 
 
@@ -33,8 +33,8 @@ def expected_tokens(alpha: float, k: int) -> float:
     return k + 1.0 if alpha == 1 else (1 - alpha ** (k + 1)) / (1 - alpha)
 
 
-def expected_by_place(acceptance: Sequence[float]) -> float:
-    """1 + Σ_i Π_{j ≤ i} a_j: tokens a step where place i has its own chance `acceptance[i]`, given all before it."""
+def expected_by_position(acceptance: Sequence[float]) -> float:
+    """1 + Σ_i Π_{j ≤ i} a_j: tokens a step where position i has its own chance `acceptance[i]`, given all before it."""
     reached, tokens = 1.0, 1.0
     for chance in acceptance:
         reached *= chance
@@ -48,7 +48,7 @@ def tokens_a_step(alpha: float, k: int, short: Short = ()) -> float:
 
 
 def cost_of_step(k: int, c: float, v: VerifyCost = free, short: Short = ()) -> float:
-    """K·c + v(K), in target passes over one place, where some drafts end early."""
+    """K·c + v(K), in target passes over one position, where some drafts end early."""
     return sum(share * (length * c + v(length)) for length, share in _lengths(k, short))
 
 
@@ -110,7 +110,7 @@ class Breakdown:
 
     `textbook`: formula with α and c, verification free, tests independent. `missing`: what drafts take that end early or
     are not there (nothing found, an end token, no room). `verification`: what v(K) takes of that. `dependence`: acceptance by
-    place instead of one α (above 1 where acceptance comes in runs). `overhead`: all else (the loop, the mean K not being
+    position instead of one α (above 1 where acceptance comes in runs). `overhead`: all else (the loop, the mean K not being
     K, noise).
     """
 
@@ -123,15 +123,20 @@ class Breakdown:
 
 
 def breakdown(
-    alpha: float, by_place: Sequence[float], k: int, c: float, v: VerifyCost, measured: float, short: Short = ()
+    alpha: float, by_position: Sequence[float], k: int, c: float, v: VerifyCost, measured: float, short: Short = ()
 ) -> Breakdown:
-    """Explain a measured speed-up at one K. `by_place`: conditional acceptance of places 1 … K."""
+    """Explain a measured speed-up at one K. `by_position`: conditional acceptance of positions 1 … K."""
     textbook, with_short = speed_up(alpha, k, c), speed_up(alpha, k, c, short=short)
     with_v = speed_up(alpha, k, c, v, short)
-    tokens = sum(share * expected_by_place(list(by_place)[:length]) for length, share in _lengths(k, short))
-    with_places = tokens / cost_of_step(k, c, v, short)
+    tokens = sum(share * expected_by_position(list(by_position)[:length]) for length, share in _lengths(k, short))
+    with_positions = tokens / cost_of_step(k, c, v, short)
     return Breakdown(
-        textbook, with_short / textbook, with_v / with_short, with_places / with_v, measured / with_places, measured
+        textbook,
+        with_short / textbook,
+        with_v / with_short,
+        with_positions / with_v,
+        measured / with_positions,
+        measured,
     )
 
 

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 class CachedModel:
     """One reader of one text. `columns`: width of the logits handed out (a draft is cut or padded with -inf to the
-    target's vocabulary, so that both distributions have the same places)."""
+    target's vocabulary, so that both distributions have the same positions)."""
 
     def __init__(self, loaded: LoadedModel, columns: int | None = None) -> None:
         self.loaded = loaded
         self.columns = columns or loaded.vocab_size
         self.positions = 0
-        """Places computed by the last call."""
+        """Positions computed by the last call."""
         known = inspect.signature(loaded.model.forward).parameters
         self._forward = loaded.plain or loaded.model
         self._cut = "logits_to_keep" in known
@@ -51,7 +51,7 @@ class CachedModel:
         self._states = KeptStates(self._states.layers)
 
     def keep_features(self, layers: Sequence[int]) -> None:
-        """From now on keep the hidden states of `layers` (0: the embedding) for every place read.
+        """From now on keep the hidden states of `layers` (0: the embedding) for every position read.
 
         What was read before has none, and they come only with a pass: where layers are new, the text is read again.
         """
@@ -61,11 +61,11 @@ class CachedModel:
             self._forget()
 
     def known(self, ids: Sequence[int]) -> int:
-        """For how many places at the start of `ids` features are kept."""
+        """For how many positions at the start of `ids` features are kept."""
         return 0 if self._states.rows is None else self._common(ids) + len(self._branch(ids))
 
     def features(self, ids: Sequence[int], first: int, layers: Sequence[int]) -> Tensor:
-        """Hidden states of `layers` at places `first` … `known(ids)` - 1: [places, layers · hidden size], as computed.
+        """Hidden states of `layers` at positions `first` … `known(ids)` - 1: [positions, layers · hidden size], as computed.
 
         Costs no more than a copy: the target's own passes left them behind.
         """
@@ -73,20 +73,20 @@ class CachedModel:
         return self._states.at([*range(self._common(ids)), *drafted][first:], layers)
 
     def behind(self, ids: Sequence[int]) -> int:
-        """How many places before the last one of `ids` are not in the cache yet."""
+        """How many positions before the last one of `ids` are not in the cache yet."""
         if self._cache is None:
             return 0
         return max(0, len(ids) - 1 - self._common(ids) - len(self._branch(ids)))
 
     def catch_up(self, ids: Sequence[int], most: int | None = None) -> bool:
-        """Read all but the last of `ids`, so that the next pass reads only new places. A no-op when up to date.
+        """Read all but the last of `ids`, so that the next pass reads only new positions. A no-op when up to date.
 
         `most`: only about so many of them now. Returns whether some are left to read.
         """
         behind = self.behind(ids)
         if behind == 0 or (behind == 1 and self._ids):
             return False
-        # a single place left over would be read by the next pass and counted as its own
+        # a single position left over would be read by the next pass and counted as its own
         left = behind - most if most is not None and behind > most + 1 else 0
         self.logits(ids[: len(ids) - 1 - left])
         return left > 0
@@ -181,7 +181,7 @@ class CachedModel:
         return next(i for i in range(length) if self._ids[i] != ids[i])
 
     def _settle(self, ids: Sequence[int], last: int) -> int:
-        """Make the cache hold a prefix of `ids` that leaves at least `last` places to read; return its length."""
+        """Make the cache hold a prefix of `ids` that leaves at least `last` positions to read; return its length."""
         if self._cache is None:
             return 0
         if self._tree[0]:

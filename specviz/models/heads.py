@@ -1,11 +1,11 @@
 """The network of a feature head: one decoder layer that drafts from what the target computed anyway.
 
-Place t reads the target's hidden states at t (an early, a later and the last one) and the embedding of the token after
+Position t reads the target's hidden states at t (an early, a later and the last one) and the embedding of the token after
 it, and answers with logits of the token after that (EAGLE, arXiv 2401.15077, section 3.1; three states: EAGLE-3, arXiv
 2503.01840, section 3.1). Drafting deeper, its own output stands in for the states that the target has not computed.
 Embedding and output rows are the target's own and in no file of the head.
 
-Knows nothing of text, caches or runs. Letters of shapes: T places, F feature layers, H hidden size, V rows of the head.
+Knows nothing of text, caches or runs. Letters of shapes: T positions, F feature layers, H hidden size, V rows of the head.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Queries, keys and values [batch, heads, T, size] of the new places, already rotated → what they see, same shape."""
+"""Queries, keys and values [batch, heads, T, size] of the new positions, already rotated → what they see, same shape."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from specviz.core.settings import SpecvizError
 from specviz.core.words import sentence
 from specviz.models.catalogue import DEFAULT_PAIR, MODELS, OFFLINE_PAIR, PAIRS, PairSource
 from specviz.models.fetching import cached, clean, locate, locate_first
-from specviz.models.fitness import context_of, guarded, reason, refuse_incomplete, refuse_too_large, unused_weights
-from specviz.models.folders import ModelError, Weights, read_json, refuse_wrong_kind, weights_in
+from specviz.models.fitness import check_complete, check_memory, context_of, guarded, reason, unused_weights
+from specviz.models.folders import ModelError, Weights, check_kind, read_json, weights_in
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
 from specviz.models.self_check import self_check
@@ -48,7 +48,7 @@ def load_pair(
     """Load a pair: a name in `PAIRS` ("default" is one), or a target and a draft: catalogue names, hub ids or folders.
 
     The default pair tries each source of its target and falls back on what comes with the code, saying so in `instead`;
-    anything asked for by name is loaded or refused. Raises SpecvizError, one sentence.
+    anything asked for by name is loaded or reported as unavailable. Raises SpecvizError, one sentence.
     """
     target, draft = os.fspath(target), None if draft is None else os.fspath(draft).strip() or None
     name = DEFAULT_PAIR if clean(target) == "default" else clean(target)
@@ -87,9 +87,9 @@ def load_model(
     if name == "default":
         return _load_any(PAIRS[DEFAULT_PAIR], dtype, device, progress)
     if name in MODELS and cached(name) is None:  # said before gigabytes are fetched, not after
-        source, place = MODELS[name], pick_device(device)
-        kind = pick_dtype(dtype, place, DTYPES[source.stored])
-        refuse_too_large(name, source.parameters * kind.itemsize, kind, place)
+        source, on_device = MODELS[name], pick_device(device)
+        kind = pick_dtype(dtype, on_device, DTYPES[source.stored])
+        check_memory(name, source.parameters * kind.itemsize, kind, on_device)
     return _load_folder(locate(name, progress), name, dtype, device, progress)
 
 
@@ -152,16 +152,16 @@ _LOADED: weakref.WeakValueDictionary[tuple[Any, ...], LoadedModel] = weakref.Wea
 
 
 def _load_folder(folder: Path, name: str, dtype: str, device: str, progress: Progress | None) -> LoadedModel:
-    place, title = pick_device(device), _title(name, folder)
+    on_device, title = pick_device(device), _title(name, folder)
     weights = weights_in(folder, title)
-    kind = pick_dtype(dtype, place, weights.dtype)
+    kind = pick_dtype(dtype, on_device, weights.dtype)
     stamp = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(folder.iterdir()) if p.is_file())
-    key = (folder.resolve(), stamp, kind, str(place))
+    key = (folder.resolve(), stamp, kind, str(on_device))
     with LOADING:  # two visitors who want the same model wait for one load
         loaded = _LOADED.get(key)
         if loaded is None:
             source = MODELS[name].where if name in MODELS else title
-            loaded = _load(folder, title, source, kind, place, weights, progress)
+            loaded = _load(folder, title, source, kind, on_device, weights, progress)
             _LOADED[key] = loaded
     return loaded
 
@@ -179,8 +179,8 @@ def _load(
     weights: Weights,
     progress: Progress | None,
 ) -> LoadedModel:
-    refuse_wrong_kind(folder, name)
-    refuse_too_large(name, weights.parameters * dtype.itemsize, dtype, device)
+    check_kind(folder, name)
+    check_memory(name, weights.parameters * dtype.itemsize, dtype, device)
     report(progress, None, sentence("errors.loading", name=name))
     use_threads()
     transformers_logging.disable_progress_bar()
@@ -200,7 +200,7 @@ def _load(
         ),
     )
     model, info = made
-    refuse_incomplete(name, info)
+    check_complete(name, info)
     generation = read_json(folder / "generation_config.json", name) if _has(folder, "generation_config.json") else {}
     model.generation_config = GenerationConfig()
     model.requires_grad_(False).eval()

@@ -1,6 +1,6 @@
 """A copy of a model with 8-bit or 4-bit weights, made in memory; what is not a weight matrix is shared with the model.
 
-On a CPU a pass over one place is a race through all weights, so half or a quarter of the bytes is less time. torch's own
+On a CPU a pass over one position is a race through all weights, so half or a quarter of the bytes is less time. torch's own
 kernels compute with such weights directly and come with it, nothing is compiled. They want bfloat16 activations (in
 float32 they are slower than plain float32), so a layer's input is rounded to that, whatever the model computes in.
 
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from specviz.core.words import sentence
-from specviz.models.fitness import refuse_too_large
+from specviz.models.fitness import check_memory
 from specviz.models.pair import LoadedModel
 from specviz.models.plain import TOGETHER, PlainLlama, is_plain
 from specviz.models.where import Progress, report
@@ -101,7 +101,7 @@ def _shaped(y: Tensor, x: Tensor, out: int, bias: Tensor | None) -> Tensor:
     return y if bias is None else y + bias
 
 
-def refusal(target: LoadedModel) -> str | None:
+def unavailable_reason(target: LoadedModel) -> str | None:
     """None, or why no copy of this model can be made here."""
     if target.device.type != "cpu":
         return f"the kernels for such weights are for CPUs, and {target.name} is on {target.device}; load it there"
@@ -118,15 +118,15 @@ def low_bit(target: LoadedModel, bits: int, progress: Progress | None = None) ->
     largest = max((layer.weight.numel() for _, _, layer in _matrices(target.model)), default=0)
     # while a matrix is rounded, it and its rounded numbers exist some times over in 32 bits
     most = target.parameters * bits // 8 + _COPIES * 4 * largest
-    refuse_too_large(name, most, torch.bfloat16, target.device)
+    check_memory(name, most, torch.bfloat16, target.device)
     report(progress, 0.0, sentence("errors.making", name=name))
     # "copied already": every tensor stays the target's own until its layer is replaced; a tied head is replaced alone
     kept = {id(t): t for t in (*target.model.parameters(), *target.model.buffers())}
     model = copy.deepcopy(target.model, kept)
-    places, plain = list(_matrices(model)), is_plain(model)
+    matrices, plain = list(_matrices(model)), is_plain(model)
     head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
     with torch.inference_mode():
-        groups = list(_together(places)) if plain else [[place] for place in places]
+        groups = list(_together(matrices)) if plain else [[matrix] for matrix in matrices]
         for done, together in enumerate(groups):
             layers = [layer for _, _, layer in together]
             weights = [layer.weight.T if isinstance(layer, Conv1D) else layer.weight for layer in layers]
@@ -141,7 +141,7 @@ def low_bit(target: LoadedModel, bits: int, progress: Progress | None = None) ->
             report(progress, (done + 1) / len(groups), sentence("errors.making", name=name))
     own = [t for module in model.modules() if isinstance(module, Int8Linear | Int4Linear) for t in _tensors(module)]
     size = sum(t.numel() * t.element_size() for t in own)
-    source = f"{name}: {len(places)} matrices, {size / 1e6:.0f} MB, made from the target in memory"
+    source = f"{name}: {len(matrices)} matrices, {size / 1e6:.0f} MB, made from the target in memory"
     return replace(
         target, name=name, source=source, model=model, bytes=size, notes=(), plain=PlainLlama(model) if plain else None
     )
@@ -157,10 +157,10 @@ def _matrices(model: nn.Module) -> Iterator[tuple[nn.Module, str, Any]]:
                     yield parent, name, layer
 
 
-def _together(places: Sequence[tuple[nn.Module, str, Any]]) -> Iterator[list[tuple[nn.Module, str, Any]]]:
-    """The same places, those that `plain` reads in one call side by side."""
+def _together(matrices: Sequence[tuple[nn.Module, str, Any]]) -> Iterator[list[tuple[nn.Module, str, Any]]]:
+    """The same matrices, those that `plain` reads in one call side by side."""
     groups: dict[tuple[int, str], list[tuple[nn.Module, str, Any]]] = {}
-    for parent, child, layer in places:
+    for parent, child, layer in matrices:
         first = next((names[0] for names in TOGETHER if child in names), child)
         groups.setdefault((id(parent), first), []).append((parent, child, layer))
     yield from groups.values()

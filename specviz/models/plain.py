@@ -53,19 +53,19 @@ class PlainLlama:
         cache: Any = None,
         use_cache: bool = False,
     ) -> SimpleNamespace:
-        """`input_ids`: [texts, places]; `attention_mask`: None or additive, [1, 1, places, all places]."""
+        """`input_ids`: [texts, positions]; `attention_mask`: None or additive, [1, 1, positions, all positions]."""
         kept = past_key_values if cache is None else cache
-        texts, places = input_ids.shape
+        texts, positions = input_ids.shape
         read = kept.get_seq_length() if kept is not None else 0
-        causal = attention_mask is None and places > 1
+        causal = attention_mask is None and positions > 1
         if causal and read:
-            seen = torch.ones(places, read + places, dtype=torch.bool, device=input_ids.device)
+            seen = torch.ones(positions, read + positions, dtype=torch.bool, device=input_ids.device)
             attention_mask, causal = seen.tril(read), False
-        cos, sin = self._turned(read, places, position_ids)
+        cos, sin = self._turned(read, positions, position_ids)
         x = functional.embedding(input_ids, self._embedding)
         rotated, half = self._heads + self._kv_heads, self._size // 2
         for number, (before_attention, qkv, out, before_mlp, gate_up, down) in enumerate(self._layers):
-            mixed = qkv(self._normed(x, before_attention)).view(texts, places, -1, self._size).transpose(1, 2)
+            mixed = qkv(self._normed(x, before_attention)).view(texts, positions, -1, self._size).transpose(1, 2)
             turning = mixed[:, :rotated]
             turned = turning * cos + torch.cat([-turning[..., half:], turning[..., :half]], -1) * sin
             keys, values = turned[:, self._heads :], mixed[:, rotated:]
@@ -83,18 +83,18 @@ class PlainLlama:
     def _normed(self, x: Tensor, weight: Tensor) -> Tensor:
         return functional.rms_norm(x, weight.shape, weight, self._eps)
 
-    def _turned(self, read: int, places: int, position_ids: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Cosines and sines of the new places, [places, size] or, where positions are given, [texts, 1, places, size]."""
+    def _turned(self, read: int, positions: int, position_ids: Tensor | None) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of the new positions, [positions, size] or, where ids are given, [texts, 1, positions, size]."""
         cos, sin = self._rotation
-        if len(cos) < read + places:  # positions never lie beyond the number of places read
-            cos, sin = self._rotation = self._rotation_of(2 * (read + places))
+        if len(cos) < read + positions:  # positions never lie beyond the number of positions read
+            cos, sin = self._rotation = self._rotation_of(2 * (read + positions))
         if position_ids is None:
-            return cos[read : read + places], sin[read : read + places]
+            return cos[read : read + positions], sin[read : read + positions]
         return cos[position_ids].unsqueeze(1), sin[position_ids].unsqueeze(1)
 
-    def _rotation_of(self, places: int) -> tuple[Tensor, Tensor]:
-        """Tables of the rotary embedding (RoPE, arXiv 2104.09864), [places, size], as Llama pairs dimensions."""
-        where = torch.arange(places, device=self._frequencies.device).float()
+    def _rotation_of(self, positions: int) -> tuple[Tensor, Tensor]:
+        """Tables of the rotary embedding (RoPE, arXiv 2104.09864), [positions, size], as Llama pairs dimensions."""
+        where = torch.arange(positions, device=self._frequencies.device).float()
         angles = torch.outer(where, self._frequencies.float()).repeat(1, 2)
         return angles.cos().to(self._embedding.dtype), angles.sin().to(self._embedding.dtype)
 

@@ -20,7 +20,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 from specviz.core.runtime import pick_device, pick_dtype, use_threads
 from specviz.core.settings import SettingsError
 from specviz.core.words import sentence
-from specviz.models.fitness import refuse_too_large
+from specviz.models.fitness import check_memory
 from specviz.models.pair import LoadedModel, Pair
 from specviz.models.plain import plain_forward
 from specviz.models.self_check import self_check
@@ -67,18 +67,18 @@ def random_pair(size: str, dtype: str = "auto", device: str = "auto") -> Pair:
     """A target of that size and its draft, made where they compute. Raises SpecvizError, one sentence."""
     if size not in SIZES:
         raise SettingsError(sentence("errors.random_size", size=repr(size), known=", ".join(SIZES)))
-    shape, place = SIZES[size], pick_device(device)
-    kind = pick_dtype(dtype, place)
+    shape, on_device = SIZES[size], pick_device(device)
+    kind = pick_dtype(dtype, on_device)
     name = f"random-{size}"
-    refuse_too_large(name, shape.parameters * kind.itemsize, kind, place)
+    check_memory(name, shape.parameters * kind.itemsize, kind, on_device)
     use_threads()
-    model = _model(shape, kind, place)
+    model = _model(shape, kind, on_device)
     target = LoadedModel(
         name=name,
         source="random weights",
         model=model,
         codec=TextCodec(_tokenizer(), name, shape.vocab),
-        device=place,
+        device=on_device,
         dtype=kind,
         context=CONTEXT,
         vocab_size=shape.vocab,

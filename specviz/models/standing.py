@@ -78,10 +78,10 @@ def _problem(sources: list[ModelSource], absent: list[ModelSource], dtype: str, 
     gated = [source.where for source in absent if source.gated]
     if gated and not token():
         return say("pairs.gated", names=say("pairs.and").join(gated))
-    place = pick_device(device)
-    kinds = [pick_dtype(dtype, place, DTYPES[source.stored]) for source in sources]
+    on_device = pick_device(device)
+    kinds = [pick_dtype(dtype, on_device, DTYPES[source.stored]) for source in sources]
     need = sum(memory_for(s.parameters * kind.itemsize) for s, kind in zip(sources, kinds, strict=True))
-    free = free_memory(place)
+    free = free_memory(on_device)
     if need > free:
         return say("pairs.too_large", need=size(need), free=size(max(0, free)))
     return ""

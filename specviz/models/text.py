@@ -23,7 +23,7 @@ class TextCodec:
     """Encodes prompts, decodes whole outputs, and shows single tokens. May be used from several threads."""
 
     def __init__(self, tokenizer: Any, name: str = "This model", vocab_size: int | None = None) -> None:
-        """`vocab_size`: rows of the model's embedding; prompts with ids beyond it are refused."""
+        """`vocab_size`: rows of the model's embedding; prompts with ids beyond it are invalid."""
         self.tokenizer = tokenizer
         self.name = name
         self.vocab_size = vocab_size

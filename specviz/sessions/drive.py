@@ -95,10 +95,10 @@ class Drivers:
             if visitor.driver.was_handed_over(claim):
                 yield wire.pack(message(visitor, {"m": "taken", "say": say("sessions.taken")}))
         except NotLoaded as error:
-            state = "error" if error.crashed else "refused"
+            state = "error" if error.crashed else "not_done"
             yield frame(visitor, state=state, say=str(error), back=self._way_back(visitor))
         except SpecvizError as error:
-            yield frame(visitor, state="refused", say=str(error))
+            yield frame(visitor, state="not_done", say=str(error))
         except Exception as error:  # shown to the visitor in a sentence and to the host in full
             log.exception("driving a run failed")
             what = "sessions.step_memory" if isinstance(error, MemoryError) else "sessions.step_fault"

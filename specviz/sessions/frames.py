@@ -57,4 +57,4 @@ def resting(run: Run) -> str:
 
 def read_so_far(run: Run) -> dict[str, str]:
     """How much of the prompt is processed, as fields of a sentence: for example "512" of "5,600 tokens"."""
-    return {"part": f"{run.places_read:,}", "tokens": amount("tokens", len(run.prompt_ids))}
+    return {"part": f"{run.positions_read:,}", "tokens": amount("tokens", len(run.prompt_ids))}

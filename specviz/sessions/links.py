@@ -68,7 +68,7 @@ class Note(str):
 
 
 def read(query: str) -> tuple[dict[str, Any], list[str]]:
-    """Values for controls, and a sentence for each that was refused or changed, and for models that nobody knows yet.
+    """Values for controls, and a sentence for each that was invalid or changed, and for models that nobody knows yet.
 
     Parameters of Gradio, of the host and of those who count visitors are left alone.
     """
@@ -76,42 +76,42 @@ def read(query: str) -> tuple[dict[str, Any], list[str]]:
         pairs = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100))
     except ValueError:
         return {}, [say("files.link_too_many")]
-    values, refused = check(pairs)
+    values, invalid = check(pairs)
     if unknown := [_short(name) for name in pairs if not (_known(name) or _OF_OTHERS.fullmatch(name))]:
         named, more = ", ".join(unknown[:MOST_NAMED]), len(unknown) - MOST_NAMED
         words = (
             say("files.link_unknown_more", names=named, n=more) if more > 0 else say("files.link_unknown", names=named)
         )
-        refused.append(words)
+        invalid.append(words)
     asked = dict.fromkeys(values.get(name, "") for name in ("target", "draft"))
     for model in asked:
         if model and model != DEFAULT_TARGET and model not in MODELS and model not in PAIRS:
-            refused.append(Note(say("files.link_model", name=model)))
-    return values, refused
+            invalid.append(Note(say("files.link_model", name=model)))
+    return values, invalid
 
 
 def check(raw: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The same for values that are numbers and truths already, as a recording brings them; unknown names are left out."""
     values: dict[str, Any] = {}
-    refused: list[str] = []
+    invalid: list[str] = []
     for name, value in raw.items():
         try:
             if name in KNOBS or name in own_knobs():
                 values[name], changed = _number(name, value)
-                refused += [changed] if changed else []
+                invalid += [changed] if changed else []
             elif name in TABLES:
                 values[name] = _entry(name, value)
             elif name in _OTHERS:
                 values[name] = _OTHERS[name](value)
         except SettingsError as error:
-            refused.append(str(error))
-    return values, refused
+            invalid.append(str(error))
+    return values, invalid
 
 
-def told(refused: list[str]) -> str:
-    """What a visitor reads about the refused ones, notes last; a `Note` itself where there is nothing else."""
-    notes = [sentence for sentence in refused if isinstance(sentence, Note)]
-    wrong = [sentence for sentence in refused if not isinstance(sentence, Note)]
+def told(invalid: list[str]) -> str:
+    """What a visitor reads about the invalid ones, notes last; a `Note` itself where there is nothing else."""
+    notes = [sentence for sentence in invalid if isinstance(sentence, Note)]
+    wrong = [sentence for sentence in invalid if not isinstance(sentence, Note)]
     if len(wrong) == 1:
         wrong = [say("files.link_wrong", what=wrong[0])]
     elif wrong:
@@ -133,14 +133,14 @@ def _number(name: str, value: Any) -> tuple[float | None, str]:
     asked, knob = value, KNOBS.get(name) or own_knobs()[name]
     knob = replace(knob, high=min(knob.high, DRAWN.get(name, knob.high)))  # no slider reaches further than it is drawn
     if isinstance(value, str):
-        with suppress(ValueError):  # what is no number is refused by the knob
+        with suppress(ValueError):  # what is no number is reported by the knob
             value = int(value) if re.fullmatch(r"[+-]?\d{1,19}", value) else float(value)
     beyond = isinstance(value, (int, float)) and math.isfinite(value) and not knob.low <= value <= knob.high
     if name == "seed" or not beyond:  # a seed stands for nothing but itself
         try:
             return knob.check(value), ""
         except SettingsError:
-            return knob.check(asked), ""  # a text is refused as well, and told back as it was written
+            return knob.check(asked), ""  # a text is invalid as well, and told back as it was written
     near = knob.check(knob.low if value < knob.low else knob.high)
     ends = {"low": f"{knob.low:g}", "high": f"{knob.high:g}", "near": f"{near:g}", "given": _cut(str(asked))}
     return near, say("files.link_beyond", name=spoken(knob.label), **ends)

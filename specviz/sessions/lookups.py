@@ -66,7 +66,7 @@ class Lookups:
         return content
 
     def details(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Both distributions at each place of step `i` of run `r`, and what it drafted `with` if with no model of the pair."""
+        """Both distributions at each position of step `i` of run `r`, and what it drafted `with` if with no model of the pair."""
         visitor, index = self.visitors.by_run(str(asked.get("r"))), asked.get("i")
         if visitor is None or visitor.run is None or not isinstance(index, int):
             return {"gone": True}

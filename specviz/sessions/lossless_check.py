@@ -1,4 +1,4 @@
-"""The losslessness meter: one place of the run on screen replayed, or whole runs of a toy pair counted.
+"""The losslessness meter: one position of the run on screen replayed, or whole runs of a toy pair counted.
 
 No Gradio here but what it is pulled by: generators of pieces of page. A replay needs no model and takes no turn; whole
 runs do, in turns shorter than a step of any real model. Stop ends either within one slice.
@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from specviz.core.records import Fate, PlaceRecord, StepRecord
+from specviz.core.records import Fate, PositionRecord, StepRecord
 from specviz.core.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.core.words import say, sentence, spoken
 from specviz.experiments.distribution_check import SETTINGS, STRATEGIES, WholeRuns, texts
@@ -61,20 +61,20 @@ def _says(name: str, settings: RunSettings) -> str:
     return " ".join([spoken(RULES[name].help), *([say("lossless.here", knobs=stand)] if stand else [])])
 
 
-# ------------------------------------------------------------------------------------------------------------ one place
+# ------------------------------------------------------------------------------------------------------------ one position
 
 
 def telling(trace: Trace) -> tuple[int, int]:
-    """Step and place, from 1, where the classic mistake would show most: a correction drawn from p is off there by
+    """Step and position, from 1, where the classic mistake would show most: a correction drawn from p is off there by
     ½ Σ |min(p, q) − β·p|, β = Σ min(p, q).
 
     Raises SpecvizError where no step drafted anything.
     """
     found = [
-        (_off(place), -step.index, -number)
+        (_off(position), -step.index, -number)
         for step in trace.steps
-        for number, place in enumerate(step.places, start=1)
-        if place.overlap is not None
+        for number, position in enumerate(step.positions, start=1)
+        if position.overlap is not None
     ]
     if not found:
         raise SpecvizError(sentence("sessions.check_nothing_drafted"))
@@ -82,29 +82,29 @@ def telling(trace: Trace) -> tuple[int, int]:
     return 1 - index, -number
 
 
-def _off(place: PlaceRecord) -> float:
-    both = [min(c.target_prob, c.draft_prob or 0.0) for c in place.candidates]
+def _off(position: PositionRecord) -> float:
+    both = [min(c.target_prob, c.draft_prob or 0.0) for c in position.candidates]
     overlap = sum(both)
-    return sum(abs(m - overlap * c.target_prob) for m, c in zip(both, place.candidates, strict=True)) / 2
+    return sum(abs(m - overlap * c.target_prob) for m, c in zip(both, position.candidates, strict=True)) / 2
 
 
-def at(trace: Trace, step: float | None, place: float | None) -> tuple[StepRecord, PlaceRecord]:
-    """The record of that step and place, counted from 1. Raises SpecvizError, a sentence with what there is."""
+def at(trace: Trace, step: float | None, position: float | None) -> tuple[StepRecord, PositionRecord]:
+    """The record of that step and position, counted from 1. Raises SpecvizError, a sentence with what there is."""
     steps = len(trace.steps)
     if not steps:
         raise SpecvizError(sentence("sessions.check_no_step"))
     number = int(Knob(say("lossless.step"), 1, 1, steps, 1, "", whole=True).check(step))
     record = trace.steps[number - 1]
-    if not record.places:
+    if not record.positions:
         raise SpecvizError(sentence("sessions.check_no_position", step=number))
     name = say("sessions.check_position_of", step=number)
-    which = int(Knob(name, 1, 1, len(record.places), 1, "", whole=True).check(place))
-    return record, record.places[which - 1]
+    which = int(Knob(name, 1, 1, len(record.positions), 1, "", whole=True).check(position))
+    return record, record.positions[which - 1]
 
 
-def about(trace: Trace, step: float | None, place: float | None) -> str:
-    """One sentence on the place: what was drafted after which words, and what both models gave it."""
-    record, where = at(trace, step, place)
+def about(trace: Trace, step: float | None, position: float | None) -> str:
+    """One sentence on the position: what was drafted after which words, and what both models gave it."""
+    record, where = at(trace, step, position)
     before = "".join(shown(text) for text in _before(trace, record, where)[-6:])
     tokens = [token for token in record.tokens if token.parent == where.node]
     head = say("sessions.check_after", heading=_at(record, where), before=before)
@@ -130,17 +130,17 @@ def about(trace: Trace, step: float | None, place: float | None) -> str:
 _DRAWN = {"chosen": "chosen", "independently": "independent", "without replacement": "distinct"}
 
 
-def _at(record: StepRecord, where: PlaceRecord) -> str:
-    return say("sessions.check_heading", step=record.index + 1, position=record.places.index(where) + 1)
+def _at(record: StepRecord, where: PositionRecord) -> str:
+    return say("sessions.check_heading", step=record.index + 1, position=record.positions.index(where) + 1)
 
 
-def _before(trace: Trace, record: StepRecord, place: PlaceRecord) -> list[str]:
-    """Texts of the prompt's and the output's tokens before a place."""
+def _before(trace: Trace, record: StepRecord, position: PositionRecord) -> list[str]:
+    """Texts of the prompt's and the output's tokens before a position."""
     words = list(trace.prompt_texts)
     for step in trace.steps[: record.index]:
         words += [t.text for t in step.tokens if t.fate is Fate.ACCEPTED]
         words += [step.extra.text] if step.extra else []
-    way, node = [], place.node
+    way, node = [], position.node
     while node >= 0:
         way.append(record.tokens[node].text)
         node = record.tokens[node].parent
@@ -151,14 +151,14 @@ def replayed(
     claim: Claim,
     trace: Trace,
     step: float | None,
-    place: float | None,
+    position: float | None,
     names: Sequence[str],
     seed: float | None,
     frames: Sequence[int] = FRAMES,
     pace_s: float = PACE_S,
 ) -> Iterator[tuple[str, str]]:
     """(what is going on, the picture so far) after each of `frames` replays, while `claim` is current. Raises SpecvizError."""
-    record, where = at(trace, step, place)
+    record, where = at(trace, step, position)
     panels, made = _panels(names, record.settings), stand(record, where)
     heading = _at(record, where)
     number = int(SEED.check(seed))

@@ -100,12 +100,12 @@ class Sweeping:
         )
         if pair is None:
             return (yield Seen(view.progress(0, 0, 0, say("sessions.stopped"))))
-        fits, refused = sorted_by_fit(pair, choice.strategies)
+        fits, left_out = sorted_by_fit(pair, choice.strategies)
         if not fits:
-            raise SpecvizError(sentence("sessions.none_fits", target=pair.target.name, left_out=refused))
+            raise SpecvizError(sentence("sessions.none_fits", target=pair.target.name, left_out=left_out))
         cells = cells_of(visitor, replace(choice, strategies=fits))
         missing = [cell for cell in cells if cell.key not in swept.done]
-        note = f" {refused}" if refused else ""
+        note = f" {left_out}" if left_out else ""
         shown = drawn(swept, cells)
         yield shown(_plan(cells, missing, self._seconds(pair, missing)) + note)
         began = time.monotonic()
@@ -134,7 +134,7 @@ class Sweeping:
         return 2 * sum(cell.settings.max_new_tokens for cell in missing) * self._pace(pair)
 
     def _pace(self, pair: Pair) -> float:
-        """Seconds of one target pass over one place here: a handful of passes, a turn each, once a model."""
+        """Seconds of one target pass over one position here: a handful of passes, a turn each, once a model."""
         if pair.target not in self._paces:
             reader, clock = CachedModel(pair.target), Clock({pair.target.device})
             ids = [(7 * i + 3) % pair.target.vocab_size for i in range(min(PACE_TEXT, pair.target.context))]

@@ -130,6 +130,6 @@ class Visitors:
         # a run that is being driven is never forgotten, however many came after
         idle = [k for k, v in self._all.items() if not v.driver.is_held]
         surplus = len(self._all) - self.limit
-        for place, key in enumerate(idle[:-1]):
-            if place < surplus or now - self._all[key].seen > self.idle_s:
+        for rank, key in enumerate(idle[:-1]):
+            if rank < surplus or now - self._all[key].seen > self.idle_s:
                 del self._all[key]

@@ -63,7 +63,7 @@ class Waiting:
             if not claim.is_current or (yield from self.turn(visitor, claim, lambda: engine.read(run))) is None:
                 return False
             if not run.read and visitor.run is shown:
-                share = run.places_read / len(run.prompt_ids)
+                share = run.positions_read / len(run.prompt_ids)
                 yield frame(visitor, state=state, say=say(words, **read_so_far(run)), progress=share)
         return True
 

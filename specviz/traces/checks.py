@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from specviz.core.records import ROOT, BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord
+from specviz.core.records import ROOT, BaselineRecord, Fate, PositionRecord, StepRecord, TokenRecord
 from specviz.core.words import sentence
 from specviz.traces.fields import TraceError, at
 
@@ -66,7 +66,7 @@ def _check_step(step: StepRecord) -> None:
         _wrong(sentence("errors.trace_emits_number"))
     if step.emitted_ids != (*(step.tokens[node].token_id for node in path), *own):
         _wrong(sentence("errors.trace_emits_other"))
-    _check_places(step, path)
+    _check_positions(step, path)
 
 
 def _check_token(token: TokenRecord) -> None:
@@ -118,35 +118,35 @@ def _check_extra(step: StepRecord, path: Sequence[int]) -> None:
         if not path or step.stop not in ("eos", "stop string"):
             _wrong(sentence("errors.trace_no_own"))
         return
-    refused = any(token.parent == end for token in step.tokens)
-    if extra.fate is not (Fate.RESAMPLED if refused else Fate.BONUS) or extra.parent != end:
+    rejected = any(token.parent == end for token in step.tokens)
+    if extra.fate is not (Fate.RESAMPLED if rejected else Fate.BONUS) or extra.parent != end:
         _wrong(sentence("errors.trace_own", fate=extra.fate, number=extra.parent + 1))
     if extra.accept_prob is not None:
         _wrong(sentence("errors.trace_own_chance"))
 
 
-def _check_places(step: StepRecord, path: Sequence[int]) -> None:
+def _check_positions(step: StepRecord, path: Sequence[int]) -> None:
     reached = [ROOT, *path] if step.extra is not None else [ROOT, *path][:-1]
-    nodes = [place.node for place in step.places]
+    nodes = [position.node for position in step.positions]
     if len(set(nodes)) != len(nodes) or not set(nodes) <= set(reached):
         _wrong(sentence("errors.trace_unreached"))
-    for count, place in enumerate(step.places, start=1):
+    for count, position in enumerate(step.positions, start=1):
         with at(f"position {count}"):
-            _check_place(place, [token.token_id for token in step.tokens if token.parent == place.node])
+            _check_position(position, [token.token_id for token in step.tokens if token.parent == position.node])
 
 
-def _check_place(place: PlaceRecord, drafted: Sequence[int]) -> None:
-    shown = [candidate.token_id for candidate in place.candidates]
+def _check_position(position: PositionRecord, drafted: Sequence[int]) -> None:
+    shown = [candidate.token_id for candidate in position.candidates]
     if len(set(shown)) != len(shown) or not set(drafted) <= set(shown):
         _wrong(sentence("errors.trace_candidates"))
-    drafts = {candidate.draft_prob is not None for candidate in place.candidates}
-    if (place.overlap is None) != (place.draft_tail is None) or not drafts <= {place.draft_tail is not None}:
+    drafts = {candidate.draft_prob is not None for candidate in position.candidates}
+    if (position.overlap is None) != (position.draft_tail is None) or not drafts <= {position.draft_tail is not None}:
         _wrong(sentence("errors.trace_part"))
-    if bool(drafted) != (place.draft_tail is not None):
+    if bool(drafted) != (position.draft_tail is not None):
         _wrong(sentence("errors.trace_no_tokens"))
-    sums = [sum(c.target_prob for c in place.candidates) + place.target_tail]
-    if place.draft_tail is not None:
-        sums.append(sum(c.draft_prob or 0.0 for c in place.candidates) + place.draft_tail)
+    sums = [sum(c.target_prob for c in position.candidates) + position.target_tail]
+    if position.draft_tail is not None:
+        sums.append(sum(c.draft_prob or 0.0 for c in position.candidates) + position.draft_tail)
     if any(abs(total - 1) > SUM_SLACK for total in sums):
         _wrong(sentence("errors.trace_sum"))
 
@@ -162,9 +162,9 @@ def _check_baseline(baseline: BaselineRecord, output: Sequence[int]) -> None:
     if baseline.identical and tuple(output[:length]) != baseline.output_ids[:length]:
         _wrong(sentence("errors.trace_identical"))
     if apart is not None:
-        if apart.place >= length:
+        if apart.position >= length:
             _wrong(sentence("errors.trace_uncompared"))
-        if (apart.run_id, apart.alone_id) != (output[apart.place], baseline.output_ids[apart.place]):
+        if (apart.run_id, apart.alone_id) != (output[apart.position], baseline.output_ids[apart.position]):
             _wrong(sentence("errors.trace_first"))
 
 

@@ -30,14 +30,14 @@ class TraceError(SpecvizError, ValueError):
 
 
 @contextmanager
-def at(place: str) -> Iterator[None]:
-    """Put the place in the file before the sentence of an error raised inside. Raises TraceError."""
+def at(where: str) -> Iterator[None]:
+    """Put `where` in the file before the sentence of an error raised inside. Raises TraceError."""
     try:
         yield
     except TraceError as error:
-        raise TraceError(sentence("errors.trace_at", place=place, what=error.sentence)) from error
+        raise TraceError(sentence("errors.trace_at", place=where, what=error.sentence)) from error
     except SettingsError as error:
-        raise TraceError(sentence("errors.trace_at_impossible", place=place, what=error.sentence)) from error
+        raise TraceError(sentence("errors.trace_at_impossible", place=where, what=error.sentence)) from error
 
 
 def number(raw: Mapping[str, Any], name: str, low: float, high: float) -> float:

@@ -16,7 +16,7 @@ from specviz.core.records import (
     Costs,
     Difference,
     Fate,
-    PlaceRecord,
+    PositionRecord,
     StepRecord,
     StopReason,
     TokenRecord,
@@ -71,7 +71,7 @@ def step(raw: Mapping[str, Any], settings: RunSettings | None) -> StepRecord:
         draft_stop=text(raw, "draft_stop"),
         asked=None if raw["asked"] is None else int(KNOBS["k"].check(raw["asked"])),
         target_positions=whole(raw, "target_positions"),
-        places=tuple(_numbered("position", _place, items(raw, "places"))),
+        positions=tuple(_numbered("position", _position, items(raw, "places"))),
         **made,
     )
 
@@ -160,9 +160,9 @@ def _fate(value: Any) -> Fate:
     return Fate(value)
 
 
-def _place(raw: Any) -> PlaceRecord:
-    _known(raw, PlaceRecord)
-    return PlaceRecord(
+def _position(raw: Any) -> PositionRecord:
+    _known(raw, PositionRecord)
+    return PositionRecord(
         node=whole(raw, "node", ROOT),
         overlap=prob_or_none(raw, "overlap"),
         candidates=tuple(_numbered("candidate", _candidate, items(raw, "candidates"))),
@@ -187,7 +187,7 @@ def _candidate(raw: Any) -> Candidate:
 def _difference(raw: Any) -> Difference:
     _known(raw, Difference)
     return Difference(
-        place=whole(raw, "place"),
+        position=whole(raw, "place"),
         run_id=whole(raw, "run_id"),
         run_text=text(raw, "run_text"),
         alone_id=whole(raw, "alone_id"),
@@ -206,10 +206,12 @@ def _numbered(kind: str, read: Callable[[Any], Any], raws: list[Any]) -> Iterato
         yield made
 
 
+_DIFFERENCE = frozenset(f.name for f in fields(Difference)) - {"position"} | {"place"}  # as files name it
 _NAMES: dict[type, tuple[frozenset[str], frozenset[str]]] = {
     kind: (frozenset(f.name for f in fields(kind) if f.default is MISSING), frozenset(f.name for f in fields(kind)))
-    for kind in (TokenRecord, Candidate, PlaceRecord, Difference, BaselineRecord, Costs)
+    for kind in (TokenRecord, Candidate, PositionRecord, BaselineRecord, Costs)
 }
+_NAMES[Difference] = (_DIFFERENCE, _DIFFERENCE)
 
 
 def _known(raw: Any, kind: type) -> None:

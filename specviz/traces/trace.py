@@ -1,7 +1,7 @@
 """A run as one frozen object, and the JSON it is saved as.
 
 A live run is a trace that still grows; a recording is one read from a file. Reading checks everything: a file that says
-one thing and shows another is refused with a sentence. Standard library only.
+one thing and shows another is invalid, and a sentence says why. Standard library only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from specviz.core.records import (
     Costs,
     Difference,
     Fate,
-    PlaceRecord,
+    PositionRecord,
     StepRecord,
     StopReason,
     TokenRecord,
@@ -52,7 +52,7 @@ __all__ = [
     "Costs",
     "Difference",
     "Fate",
-    "PlaceRecord",
+    "PositionRecord",
     "StepRecord",
     "StopReason",
     "TokenRecord",
@@ -98,7 +98,7 @@ class Trace:
         """
         data = {name: getattr(self, name) for name in ("prompt", "prompt_ids", "text", "stop", "prefill_s", "others")}
         data |= {"schema": SCHEMA, "pair": dict(self.pair), "prompt_texts": self.prompt_texts}
-        data["baseline"] = None if self.baseline is None else asdict(self.baseline)
+        data["baseline"] = None if self.baseline is None else _baseline(self.baseline)
         data["costs"] = {name: asdict(costs) for name, costs in self.costs.items()}
         head, frame = _dumped(data), len(',"steps":[')
         for level in LEVELS:
@@ -151,7 +151,7 @@ class Trace:
 def _object(text: str) -> dict[str, Any]:
     """What a trace's text holds. Raises TraceError where it never was one, or was cut."""
     try:
-        data = json.loads(text, parse_constant=_refuse_constant)
+        data = json.loads(text, parse_constant=_invalid_constant)
     except TraceError:  # a constant that is no number: a ValueError, too
         raise
     except (ValueError, RecursionError) as error:
@@ -189,9 +189,9 @@ def step_to_dict(step: StepRecord, with_settings: bool = True) -> dict[str, Any]
         data[name] = round(getattr(step, name), 7)
     data["tokens"] = [_plain(token, _TOKEN) for token in step.tokens]
     data["extra"] = None if step.extra is None else _plain(step.extra, _TOKEN)
-    data["places"] = [
-        _plain(place, _PLACE) | {"candidates": [_plain(c, _CANDIDATE) for c in place.candidates]}
-        for place in step.places
+    data["places"] = [  # files keep the name of the field in version 0.1
+        _plain(position, _POSITION) | {"candidates": [_plain(c, _CANDIDATE) for c in position.candidates]}
+        for position in step.positions
     ]
     if with_settings:
         data["settings"] = step.settings.to_dict()
@@ -216,7 +216,14 @@ def _steps(raws: list[Any], old: bool) -> tuple[StepRecord, ...]:
 _STEP_SCALARS = ("index", "start", "emitted_ids", "stop", "draft_stop", "asked", "target_positions")
 
 
-_TOKEN, _PLACE, _CANDIDATE = (tuple(f.name for f in fields(k)) for k in (TokenRecord, PlaceRecord, Candidate))
+_TOKEN, _POSITION, _CANDIDATE = (tuple(f.name for f in fields(k)) for k in (TokenRecord, PositionRecord, Candidate))
+
+
+def _baseline(record: BaselineRecord) -> dict[str, Any]:
+    data = asdict(record)
+    if data["difference"] is not None:  # files keep the name of the field in version 0.1
+        data["difference"]["place"] = data["difference"].pop("position")
+    return data
 
 
 def _plain(record: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -224,5 +231,5 @@ def _plain(record: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in values}
 
 
-def _refuse_constant(name: str) -> float:
+def _invalid_constant(name: str) -> float:
     raise TraceError(sentence("errors.trace_constant", name=name))

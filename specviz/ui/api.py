@@ -1,6 +1,6 @@
 """The public endpoints: a run as a stream of flat records, or whole; for scripts, other programs and MCP clients.
 
-They wait without a thread, and for places of their own: calls whose answer nobody reads keep no visitor of the page waiting.
+They wait without a thread, and in slots of their own: calls whose answer nobody reads keep no visitor of the page waiting.
 No `from __future__ import annotations` here: Gradio reads the annotations to see what goes in and comes out.
 """
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 API_RUNS = 8
 """Calls that decode at once. Each takes turns with every visitor, so a step of the page waits for 8 of theirs at most."""
 API_WAITING = 16
-"""Calls that wait for such a place; one more is turned away at once."""
+"""Calls that wait for such a slot; one more is turned away at once."""
 WAIT_S = 30.0
 BUSY = "The server is busy with other calls; call again in a minute."
 FAULT = "The run failed because of a fault in this program. The console of the server shows the details."
@@ -42,7 +42,7 @@ class Endpoints:
     def __init__(self, model_cache: ModelCache, queue: DecodeQueue) -> None:
         self._model_cache = model_cache
         self._queue = queue
-        self._places = asyncio.Semaphore(API_RUNS)
+        self._slots = asyncio.Semaphore(API_RUNS)
         self._waiting = 0
 
     async def generate(
@@ -74,7 +74,7 @@ class Endpoints:
         that says what to do.
         """
         asked = dict(locals())
-        async with self._place(), _told():
+        async with self._slot(), _told():
             run, settings, _ = await self._begin("generate", asked)
             while not run.finished(settings):
                 record = await self._turn(lambda: engine.step(run, settings))
@@ -125,7 +125,7 @@ class Endpoints:
         length or rule a line, as NAME=NUMBER.
         """
         asked = dict(locals())
-        async with self._place(), _told():
+        async with self._slot(), _told():
             run, settings, asked = await self._begin("run_trace", asked)
             await self._finish(run, settings)
             if asked["measure_alone"]:
@@ -140,13 +140,13 @@ class Endpoints:
     generate.__annotations__["return"] = dict
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        """One of the places of calls, or gr.Error where none is free for a while."""
+    async def _slot(self) -> AsyncIterator[None]:
+        """One of the slots of calls, or gr.Error where none is free for a while."""
         if self._waiting >= API_WAITING:
             raise gr.Error(BUSY, print_exception=False)
         self._waiting += 1
         try:
-            await asyncio.wait_for(self._places.acquire(), WAIT_S)
+            await asyncio.wait_for(self._slots.acquire(), WAIT_S)
         except TimeoutError as error:
             raise gr.Error(BUSY, print_exception=False) from error
         finally:
@@ -154,7 +154,7 @@ class Endpoints:
         try:
             yield
         finally:
-            self._places.release()
+            self._slots.release()
 
     async def _turn(self, work: Callable[[], T]) -> T:
         return await asyncio.wrap_future(self._queue.submit(work))

@@ -32,7 +32,7 @@ from specviz.views import page
 from specviz.views.page_files import css, head
 
 ACTIVE_RUNS = MAX_VISITORS
-"""Runs driven at once: as many as there are visitors, so that each hears its place in our own queue of steps (Gradio's
+"""Runs driven at once: as many as there are visitors, so that each learns its position in our own queue of steps (Gradio's
 says nothing to a page that shows no progress of its own). What comes beyond `QUEUE` is told that it is busy."""
 QUEUE = 64
 SESSIONS = 4 * MAX_VISITORS
@@ -131,7 +131,7 @@ def _page(services: Services) -> Blocks:
         demo.load(None, None, None, js=CLOSE_DRAWER_ON_PHONES)
         endpoints = Endpoints(services.model_cache, services.queue)
         for name in SIGNATURES:
-            # they see to their own places, so that none of them waits in the page's queue
+            # they have their own slots, so that none of them waits in the page's queue
             gr.api(getattr(endpoints, name), api_name=name, concurrency_id="api", concurrency_limit=None)
     return demo
 
@@ -161,7 +161,7 @@ def _wire_controls(handlers: Handlers, side: Sidebar, view: gr.HTML) -> None:
         explained = [values[name], *side.groups.values()]
         values[name].input(handlers.explainer(name), values[name], explained, **LATEST)
     for name, widget in zip(panel.names, panel.widgets, strict=True):
-        # A slider's change, not its input: a number typed beyond its range is refused on input and drawn back after
+        # A slider's change, not its input: a number typed beyond its range is invalid on input and drawn back after
         # A text's change, too: what is pasted or dropped into a box is no input to Gradio
         moved = widget.change if isinstance(widget, (gr.Slider, gr.Textbox)) else widget.input
         shown = view if name in MATTERS else None

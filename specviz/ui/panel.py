@@ -118,11 +118,11 @@ class Panel:
             return visitor, self.standing(visitor), ""
         if run and isinstance(kept, dict):  # the server was started anew: the run is gone, its controls need not be
             return visitors.of(session), self.known(links.check(kept)[0]), ""
-        values, refused = links.read(query)
+        values, invalid = links.read(query)
         # an address without settings opens the page as it starts now
         base = recorded(query) or (links.OMITTED if values else {})
         values = base | values
-        return visitors.of(session), self.known(values), links.told(refused)
+        return visitors.of(session), self.known(values), links.told(invalid)
 
     def known(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Those that there is a control for."""
@@ -173,7 +173,7 @@ def recorded(query: str) -> dict[str, Any]:
 
 
 def note(visitor: Visitor, say: str) -> Any:
-    """A sentence for the status line, or nothing; all but a `links.Note` tells of something that was refused."""
+    """A sentence for the status line, or nothing; all but a `links.Note` reports something invalid."""
     wrong = not isinstance(say, links.Note)
     return wire.pack({"m": "note", "seq": visitor.next_seq(), "say": say, "wrong": wrong}) if say else gr.update()
 

@@ -171,10 +171,10 @@ def _cells(step: StepRecord) -> list[Html]:
         tag(
             "i",
             FATES[token.fate].mark if step.tokens else "·",
-            cls=f"sv-{LETTERS[token.fate]}{' sv-seam' if place == 0 else ''}",
+            cls=f"sv-{LETTERS[token.fate]}{' sv-seam' if index == 0 else ''}",
             title=_says(step, token),
         )
-        for place, token in enumerate(_path(step))
+        for index, token in enumerate(_path(step))
     ]
 
 

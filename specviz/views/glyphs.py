@@ -35,10 +35,10 @@ def shown(text: str, limit: int = MAX_SHOWN) -> str:
     """Visible form of a token's text, cut to `limit` characters; empty text stays empty (the caller names the id)."""
     pieces: list[str] = []
     length = 0
-    for place, char in enumerate(text):
-        piece = _visible(char, text[place - 1] if place else "")
+    for index, char in enumerate(text):
+        piece = _visible(char, text[index - 1] if index else "")
         # whole pieces only: half a ⟨U+200B⟩ would be read as text
-        if length + len(piece) > limit - (place < len(text) - 1):
+        if length + len(piece) > limit - (index < len(text) - 1):
             return "".join(pieces) + ELLIPSIS
         pieces.append(piece)
         length += len(piece)
@@ -68,7 +68,7 @@ def together(texts: Sequence[str]) -> list[str]:
 
 def _joined(texts: Sequence[str]) -> list[str]:
     raw = [_raw(text) for text in texts]
-    owner = [place for place, data in enumerate(raw) for _ in data]
+    owner = [index for index, data in enumerate(raw) for _ in data]
     pieces: list[list[str]] = [[] for _ in texts]
     byte = 0
     for char in b"".join(raw).decode("utf-8", errors="surrogateescape"):
@@ -79,9 +79,9 @@ def _joined(texts: Sequence[str]) -> list[str]:
             mine[-1] += f" {ord(char) - 0xDC00:02X}"
         else:
             mine.append(f"\udc80{ord(char) - 0xDC00:02X}" if broken else char)
-        for place in dict.fromkeys(owner[byte : byte + size]):
-            if place != owner[byte]:
-                pieces[place].append(JOINED)
+        for index in dict.fromkeys(owner[byte : byte + size]):
+            if index != owner[byte]:
+                pieces[index].append(JOINED)
         byte += size
     return ["".join(f"⟨{p[1:]}⟩" if p.startswith("\udc80") else p for p in mine) for mine in pieces]
 
@@ -89,7 +89,7 @@ def _joined(texts: Sequence[str]) -> list[str]:
 def _raw(text: str) -> bytes:
     """The bytes that a token's text stands for."""
     return b"".join(
-        bytes.fromhex(piece) if place % 2 else piece.encode() for place, piece in enumerate(_BYTES.split(text))
+        bytes.fromhex(piece) if index % 2 else piece.encode() for index, piece in enumerate(_BYTES.split(text))
     )
 
 

@@ -14,12 +14,12 @@ from specviz.metrics.dictionary import Called, Entry, counters, dictionary
 from specviz.metrics.rates import count
 from specviz.metrics.rejections import (
     Ledger,
-    Refusal,
+    Rejection,
     drafted_beyond,
-    last_paying_place,
+    last_paying_position,
     ledger,
     ranks,
-    refusals,
+    rejections,
     saved,
 )
 from specviz.traces.trace import Trace
@@ -29,7 +29,7 @@ from specviz.views.markup import GAP, Html, joined, tag
 from specviz.views.palette import FATES, LETTERS, word
 
 WIDTHS = (2, 3, 4)
-MOST_REFUSALS = 200
+MOST_REJECTIONS = 200
 
 
 def study(trace: Trace) -> Html:
@@ -39,7 +39,7 @@ def study(trace: Trace) -> Html:
     return room(
         changed(trace),
         part(say("numbers.definitions"), *_dictionary(trace)),
-        part(say("numbers.why_rejected"), *_refusals(trace)),
+        part(say("numbers.why_rejected"), *_rejections(trace)),
         part(say("numbers.where_time_went"), *_ledger(trace)),
     )
 
@@ -51,8 +51,8 @@ def _columns(*names: str) -> list[Column]:
 def _dictionary(trace: Trace) -> list[Html]:
     entries, counts = dictionary([trace]), count(trace.steps)
     columns = _columns("figure", "value", "formula", "filled", "called")
-    whole = [_entry(entry) for entry in entries if not entry.place]
-    by_place = [_entry(entry) for entry in entries if entry.place]
+    whole = [_entry(entry) for entry in entries if not entry.position]
+    by_position = [_entry(entry) for entry in entries if entry.position]
     exported = [[tag("code", name), f"{n:,}"] for name, n in counters(counts).items()]
     intro = say(
         "numbers.intro",
@@ -63,14 +63,16 @@ def _dictionary(trace: Trace) -> list[Html]:
         tokens=amount("tokens", counts.emitted),
     )
     parts = [says(intro), table(say("numbers.definitions"), columns, whole, "wide")]
-    if by_place:
-        parts.append(folded(say("numbers.by_position"), table(say("numbers.by_position"), columns, by_place, "wide")))
+    if by_position:
+        parts.append(
+            folded(say("numbers.by_position"), table(say("numbers.by_position"), columns, by_position, "wide"))
+        )
     named_so = [Column(*column("numbers.col_counter")), Column(say("speed.this_run"), say("numbers.counter_value"))]
     return [*parts, folded(say("numbers.counters"), table(say("numbers.counters"), named_so, exported))]
 
 
 def _entry(entry: Entry) -> list[object]:
-    key, fields = f"numbers.{entry.code}", {"place": entry.place}
+    key, fields = f"numbers.{entry.code}", {"place": entry.position}
     return [
         named(say(key, **fields), say(f"{key}_about")),
         tag("strong", number(entry.value, ".3f")),
@@ -97,8 +99,8 @@ def _called(name: Called) -> Html:
     return tag("div", f"{name.engine} ", tag("code", name.name), *note)
 
 
-def _refusals(trace: Trace) -> list[Html]:
-    found, counts = refusals(trace.steps), count(trace.steps)
+def _rejections(trace: Trace) -> list[Html]:
+    found, counts = rejections(trace.steps), count(trace.steps)
     if not counts.drafted:
         return [says(f"{say('numbers.no_drafts_here')} {say('findings.draft_first')}")]
     if not found:
@@ -112,8 +114,8 @@ def _refusals(trace: Trace) -> list[Html]:
     ]
 
 
-def _ranks(found: list[Refusal]) -> list[Html]:
-    known = sum(refusal.known for refusal in found)
+def _ranks(found: list[Rejection]) -> list[Html]:
+    known = sum(rejection.known for rejection in found)
     if not known:
         return [says(say("numbers.no_candidates"))]
     bins = ranks(found)
@@ -124,7 +126,7 @@ def _ranks(found: list[Refusal]) -> list[Html]:
         for width in WIDTHS
         for n in [saved(found, width)]
     ]
-    tree = max(refusal.siblings for refusal in found)
+    tree = max(rejection.siblings for rejection in found)
     note = " " + say("numbers.ranks_tree", siblings=tree) if tree > 1 else ""
     return [
         tag("ul", *bars, cls="sv-bars", aria_label=say("numbers.by_rank")),
@@ -141,7 +143,7 @@ def _bar(name: str, n: int, most: int, whole: int) -> Html:
 
 
 def _reach(trace: Trace) -> str:
-    last = last_paying_place(trace.steps)
+    last = last_paying_position(trace.steps)
     deepest = max(step.depth for step in trace.steps)
     if last == 0:
         return say("numbers.never_accepted", n=deepest)
@@ -150,21 +152,21 @@ def _reach(trace: Trace) -> str:
     return say("numbers.beyond_last", last=last, tokens=amount("tokens", drafted_beyond(trace.steps, last)))
 
 
-def _each(found: list[Refusal]) -> list[Html]:
+def _each(found: list[Rejection]) -> list[Html]:
     columns = _columns("step", "position", "drafted", "chosen", "rank", "overlap")
     rows = [
         [
-            refusal.step + 1,
-            refusal.place,
-            joined([token(refusal.drafted, Fate.REJECTED), *_others(refusal.siblings - 1)]),
-            token(refusal.chosen, Fate.RESAMPLED),
-            refusal.rank or (say("numbers.beyond_ten") if refusal.known else GAP),
-            number(refusal.overlap),
+            rejection.step + 1,
+            rejection.position,
+            joined([token(rejection.drafted, Fate.REJECTED), *_others(rejection.siblings - 1)]),
+            token(rejection.chosen, Fate.RESAMPLED),
+            rejection.rank or (say("numbers.beyond_ten") if rejection.known else GAP),
+            number(rejection.overlap),
         ]
-        for refusal in found[:MOST_REFUSALS]
+        for rejection in found[:MOST_REJECTIONS]
     ]
-    cut = [says(say("numbers.first_of", first=MOST_REFUSALS, count=f"{len(found):,}"))]
-    cut = cut if len(found) > MOST_REFUSALS else []
+    cut = [says(say("numbers.first_of", first=MOST_REJECTIONS, count=f"{len(found):,}"))]
+    cut = cut if len(found) > MOST_REJECTIONS else []
     label = say("numbers.all_rejections", count=f"{len(found):,}")
     return [*cut, table(label, columns, rows, "low")]
 

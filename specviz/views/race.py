@@ -58,7 +58,7 @@ def _lane(name: str, trace: Trace, alone: bool, verdict: str | None) -> dict[str
         apart = record.difference
         lane["held"] = {
             "same": record.identical,
-            "place": None if apart is None else apart.place,
+            "position": None if apart is None else apart.position,
             "says": verdict or "",
         }
     return lane

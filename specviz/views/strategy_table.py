@@ -40,8 +40,8 @@ def svg(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         tag("text", title, x=16, y=26, font_size=15, font_weight=600, fill=INK),
         tag("text", say("studies.table_key"), x=16, y=height - 12, fill=MUTED),
     ]
-    for place, row in enumerate(shown):
-        y, gain, worst = TOP + ROW * place, float(row["median_speed_up"]), float(row["worst_speed_up"])
+    for index, row in enumerate(shown):
+        y, gain, worst = TOP + ROW * index, float(row["median_speed_up"]), float(row["worst_speed_up"])
         says = say("studies.table_bar", gain=f"{gain:.2f}", worst=f"{worst:.2f}")
         width, fill = f"{x(gain) - LEFT:.1f}", BAR if gain >= 1 else LINE
         parts += [

@@ -119,8 +119,8 @@ def _lane(name: str, bars: list[Bar], px: float) -> tuple[Html, Html]:
 def _bar(bar: Bar, px: float) -> Html:
     width = bar.length * px
     letter = bar.letter if width >= LETTER_PX * max(1, len(bar.letter) * 0.7) else ""
-    place = f"left:{bar.start * px:.1f}px;width:{max(width - 1, 0.5):.1f}px"
-    return tag("i", letter, cls=f"sv-time sv-time-{bar.kind}", style=place, title=bar.says)
+    style = f"left:{bar.start * px:.1f}px;width:{max(width - 1, 0.5):.1f}px"
+    return tag("i", letter, cls=f"sv-time sv-time-{bar.kind}", style=style, title=bar.says)
 
 
 def _axis(whole: float, px: float) -> tuple[Html, Html]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NotRequired, TypedDict
 
-from specviz.core.records import BaselineRecord, Fate, PlaceRecord, StepRecord, TokenRecord
+from specviz.core.records import BaselineRecord, Fate, PositionRecord, StepRecord, TokenRecord
 from specviz.metrics.trust import uneven
 from specviz.traces.trace import Trace
 from specviz.views.doubts import doubted
@@ -62,7 +62,7 @@ class Detail(TypedDict):
     i: int
     tok: list[str]  # text of each drafted token
     ex: str | None
-    places: list[dict[str, Any]]
+    positions: list[dict[str, Any]]
 
 
 class Frame(TypedDict):
@@ -118,12 +118,12 @@ def step(record: StepRecord) -> Step:
 
 
 def detail(record: StepRecord) -> Detail:
-    """What the step card shows on demand: whole texts, and the two distributions at each place that was visited."""
+    """What the step card shows on demand: whole texts, and the two distributions at each position that was visited."""
     return {
         "i": record.index,
         "tok": [token.text for token in record.tokens],
         "ex": None if record.extra is None else record.extra.text,
-        "places": [_place(place) for place in record.places],
+        "positions": [_position(position) for position in record.positions],
     }
 
 
@@ -186,7 +186,7 @@ def baseline(record: BaselineRecord) -> dict[str, Any]:
         "apart": None
         if apart is None
         else {
-            "place": apart.place,
+            "position": apart.position,
             "run": named(apart.run_text, apart.run_id),
             "alone": named(apart.alone_text, apart.alone_id),
             "margin": apart.margin,
@@ -245,11 +245,11 @@ def _verdict(token: TokenRecord) -> tuple[float | None, float | None]:
     return accept, coin
 
 
-def _place(place: PlaceRecord) -> dict[str, Any]:
-    several = {} if place.accept_prob is None else {"any": _short(place.accept_prob)}
+def _position(position: PositionRecord) -> dict[str, Any]:
+    several = {} if position.accept_prob is None else {"any": _short(position.accept_prob)}
     return several | {
-        "node": place.node,
-        "beta": _short(place.overlap),
+        "node": position.node,
+        "beta": _short(position.overlap),
         "cand": [
             _trim(
                 [
@@ -258,10 +258,10 @@ def _place(place: PlaceRecord) -> dict[str, Any]:
                     *map(_short, (c.draft_prob, c.target_prob, c.drafter_prob, c.verifier_prob)),
                 ]
             )
-            for c in place.candidates
+            for c in position.candidates
         ],
-        "qt": _short(place.draft_tail),
-        "pt": _short(place.target_tail),
+        "qt": _short(position.draft_tail),
+        "pt": _short(position.target_tail),
     }
 
 

@@ -177,7 +177,7 @@ def test_what_is_wrong_with_a_bench_is_one_sentence_before_any_work(arguments, s
 # what cannot be written, what a console cannot show, what runs instead
 
 
-def places(tmp_path):
+def files(tmp_path):
     """Paths that cannot be written, for any user: a folder, a file in a missing folder, a file below a file."""
     (tmp_path / "file").write_text("")
     return tmp_path, tmp_path / "missing" / "x", tmp_path / "file" / "x"
@@ -191,13 +191,13 @@ def no_work(monkeypatch):
     monkeypatch.setattr(loading, "load_model", work)
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("which", [0, 1, 2])
 @pytest.mark.parametrize(
     "command", [("run", "--prompt", "w1", "--json"), ("bench", "--json"), ("bench", "--chart")], ids=" ".join
 )
-def test_an_output_file_is_checked_before_the_work(command, place, tmp_path, monkeypatch, capsys):
+def test_an_output_file_is_checked_before_the_work(command, which, tmp_path, monkeypatch, capsys):
     no_work(monkeypatch)
-    assert main([*command, str(places(tmp_path)[place])]) == 1
+    assert main([*command, str(files(tmp_path)[which])]) == 1
     err = capsys.readouterr().err.strip().splitlines()
     assert len(err) == 1 and err[0].startswith("specviz: ") and "to save the" in err[0]
 
@@ -205,7 +205,7 @@ def test_an_output_file_is_checked_before_the_work(command, place, tmp_path, mon
 @pytest.mark.parametrize("command", [("record", "--only", "copy", "--to"), ("distill", "--out")], ids=" ".join)
 def test_an_output_folder_is_checked_before_the_work(command, tmp_path, monkeypatch, capsys):
     no_work(monkeypatch)
-    assert main([*command, str(places(tmp_path)[2])]) == 1
+    assert main([*command, str(files(tmp_path)[2])]) == 1
     assert "choose another folder" in capsys.readouterr().err
 
 

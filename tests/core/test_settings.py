@@ -9,7 +9,7 @@ from specviz.core.settings import KNOBS, RunSettings, SettingsError
 
 
 @pytest.mark.parametrize("k", [-1, 33, 2.5, 1e9, None, "x", math.nan, math.inf, True, [4]])
-def test_a_k_that_is_no_whole_number_from_0_to_32_is_refused_in_a_sentence(k):
+def test_a_k_that_is_no_whole_number_from_0_to_32_is_an_error_in_a_sentence(k):
     with pytest.raises(SettingsError, match="K must be a whole number from 0 to 32"):
         RunSettings(k=k)
 
@@ -40,7 +40,7 @@ def test_a_k_that_is_no_whole_number_from_0_to_32_is_refused_in_a_sentence(k):
         ("options", {"\ud83d": 1}),
     ],
 )
-def test_values_out_of_range_are_refused(name, value):
+def test_values_out_of_range_are_errors(name, value):
     with pytest.raises(SettingsError):
         RunSettings(**{name: value})
 

@@ -44,11 +44,11 @@ def test_a_run_that_was_hot_for_one_step_is_not_compared(pair):
     assert baseline.compare(run, single).identical is None
 
 
-def test_a_difference_is_shown_with_its_place_logits_and_margin(pair):
+def test_a_difference_is_shown_with_its_position_logits_and_margin(pair):
     run, single = both(pair("ctx_t", "ctx_d"), GREEDY)
     run.output_ids[7] = (run.output_ids[7] + 1) % 12  # as if a near-tie had fallen the other way
     record = baseline.compare(run, single)
-    assert record.identical is False and record.difference.place == 7
+    assert record.identical is False and record.difference.position == 7
     assert record.difference.margin > record.tie_bound > 0  # and this one is no near-tie
     assert record.difference.alone_logit > record.difference.run_logit
 
@@ -102,7 +102,7 @@ def test_one_compared_token_is_told_as_one():
         assert words in baseline.verdict(BaselineRecord((1,), (0.1,), True, compared))
 
 
-def test_the_verdict_tells_place_logits_margin_and_whether_it_is_a_near_tie():
+def test_the_verdict_tells_position_logits_margin_and_whether_it_is_a_near_tie():
     apart = Difference(7, 1, "a", 2, "b", 1.5, 1.75)
     near = baseline.verdict(BaselineRecord((1,), (0.1,), False, 8, apart, tie_bound=0.5))
     assert "Token 8 differs: 'a' here, 'b' with" in near and "1.500 and 1.750. The margin 0.250" in near

@@ -23,7 +23,7 @@ def seen(trace):
     return [(s.asked, s.tokens, s.extra, s.emitted_ids, s.draft_stop) for s in trace.steps]
 
 
-def test_a_step_is_priced_by_drafts_and_by_places_on_a_line_between_what_was_measured():
+def test_a_step_is_priced_by_drafts_and_by_positions_on_a_line_between_what_was_measured():
     measured = Costs(0.1, ((1, 1.0), (3, 1.2), (5, 1.3)))
     chain = calibration.prices({"greedy": measured}, None, RunSettings(strategy="greedy"))
     assert [chain(k) for k in (0, 1, 2, 3, 4, 6)] == pytest.approx([1, 1.2, 1.4, 1.55, 1.7, 2.0])
@@ -43,7 +43,7 @@ def test_a_step_is_priced_by_drafts_and_by_places_on_a_line_between_what_was_mea
         (0.1, ((1, 1.0), (2, float("inf")))),
     ],
 )
-def test_costs_that_cannot_be_are_refused(wrong):
+def test_costs_that_cannot_be_are_errors(wrong):
     with pytest.raises(SettingsError):
         Costs(*wrong)
 
@@ -51,7 +51,7 @@ def test_costs_that_cannot_be_are_refused(wrong):
 @pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name != "none"])
 def test_every_strategy_can_be_measured(pair, strategy):
     costs = calibration.measured(pair("ctx_t", "ctx_d"), RunSettings(strategy=strategy))
-    assert [places for places, _ in costs.verify_cost] == list(calibration.PLACES)
+    assert [positions for positions, _ in costs.verify_cost] == list(calibration.POSITIONS)
     ratios = [v for _, v in costs.verify_cost]
     assert ratios[0] == 1 and ratios == sorted(ratios) and costs.cost_ratio > 0
 
@@ -85,7 +85,7 @@ def test_measured_in_slices_others_take_turns_between_and_it_is_kept_as_ever(pai
             break
         engine.step(other, RunSettings(k=2, max_new_tokens=200))
     assert shares == sorted(shares) and shares[0] == 0 and shares[-1] < 1
-    assert len(shares) == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES))
+    assert len(shares) == (1 + calibration.ROUNDS) * (1 + len(calibration.POSITIONS))
     assert calibration.measured(both, settings) is found and found.verify_cost[0] == (1, 1.0)
     with pytest.raises(StopIteration) as at_once:
         next(calibration.in_slices(both, settings))

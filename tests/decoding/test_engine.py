@@ -16,7 +16,7 @@ from specviz.core.sampling import to_probs
 from specviz.core.settings import Knob, RunSettings, SettingsError, SpecvizError
 from specviz.decoding import engine
 from specviz.drafting import LENGTHS, STRATEGIES
-from specviz.metrics.rates import refused_place
+from specviz.metrics.rates import rejected_position
 from specviz.models.cached import CachedModel
 from specviz.traces.trace import Trace
 from specviz.verification import RULES
@@ -86,10 +86,10 @@ def test_counts_add_up_in_every_step(pair, strategy, rule, length):
             assert accepted + rejected + untested == len(step.tokens)
             assert deepest(step) <= step.k
             assert len(step.emitted_ids) == accepted + (step.extra is not None)
-            refused = step.extra is not None and step.extra.fate is Fate.RESAMPLED
-            assert refused_place(step) == refused <= rejected
+            resampled = step.extra is not None and step.extra.fate is Fate.RESAMPLED
+            assert rejected_position(step) == resampled <= rejected
             if strategy not in TREES:
-                assert deepest(step) == len(step.tokens) and rejected == refused
+                assert deepest(step) == len(step.tokens) and rejected == resampled
             assert step.start == start and step.target_positions <= len(step.tokens) + 1 + (start == 0) * 3
             start += len(step.emitted_ids)
         assert start == 30 and trace.stop == "length"
@@ -139,13 +139,15 @@ def test_drafts_are_the_drafters_own_continuation_computed_without_a_cache(pair,
     trace = engine.run(both, PROMPT, RunSettings(strategy=strategy, k=3, max_new_tokens=30, temperature=0.8))
     for step in trace.steps:
         ids = PROMPT + list(trace.output_ids[: step.start])
-        for place, token in enumerate(step.tokens):
+        for position, token in enumerate(step.tokens):
             logits = both.draft.model(torch.tensor([ids])).logits[0, -1]
             if strategy == "greedy":
                 expected = int(logits.argmax())
             else:
                 probs = torch.softmax(logits / 0.8, -1).double().cumsum(-1)
-                expected = int(torch.searchsorted(probs, coin(1, step.start + place, "draft") * probs[-1], right=True))
+                expected = int(
+                    torch.searchsorted(probs, coin(1, step.start + position, "draft") * probs[-1], right=True)
+                )
                 assert token.draft_prob == pytest.approx(float(torch.softmax(logits / 0.8, -1)[expected]), rel=1e-4)
             assert token.token_id == expected
             ids = [*ids, token.token_id]
@@ -166,11 +168,11 @@ def test_shown_probabilities_are_those_of_the_tables(pair):
                 assert token.accept_prob == pytest.approx(min(1, p / q), rel=1e-3)
                 assert (token.coin < token.accept_prob) == (token.fate is Fate.ACCEPTED)
             current = token.token_id
-        for place in step.places:
-            at = ids[step.start] if place.node == -1 else step.tokens[place.node].token_id
-            if place.overlap is not None:
-                assert place.overlap == pytest.approx(tiny.overlap()[at].item(), abs=1e-5)
-            assert sum(c.target_prob for c in place.candidates) + place.target_tail == pytest.approx(1, abs=1e-5)
+        for position in step.positions:
+            at = ids[step.start] if position.node == -1 else step.tokens[position.node].token_id
+            if position.overlap is not None:
+                assert position.overlap == pytest.approx(tiny.overlap()[at].item(), abs=1e-5)
+            assert sum(c.target_prob for c in position.candidates) + position.target_tail == pytest.approx(1, abs=1e-5)
         at = ids[step.start + len(step.emitted_ids) - 1]
         assert step.extra.target_prob == pytest.approx(target[at, step.extra.token_id].item(), rel=1e-4)
 
@@ -355,7 +357,7 @@ def test_no_end_token_runs_to_the_limit(pair, strategy):
 def test_an_end_token_inside_a_draft_ends_the_run_there(strategy, limit):
     both = specviz.load_pair(tiny.folder("cycle12", eos=4), tiny.folder("cycle12"), dtype="float32")
     trace = engine.run(both, [0, 1, 2, 3, 4, 5, 0], replace(GREEDY, strategy=strategy, k=8, max_new_tokens=limit))
-    assert (list(trace.output_ids), trace.stop) == ([1, 2, 3, 4], "eos")  # eos wins over length on the last place
+    assert (list(trace.output_ids), trace.stop) == ([1, 2, 3, 4], "eos")  # eos wins over length on the last position
     assert trace.text.split() == ["w1", "w2", "w3"]
     last = trace.steps[-1]
     assert len(last.emitted_ids) == last.count(Fate.ACCEPTED) + (last.extra is not None)
@@ -432,7 +434,7 @@ def test_a_draft_with_a_shorter_context_is_left_out_where_it_ends():
     assert list(long.output_ids) == tiny.generate(tiny.folder("ctx_t"), PROMPT * 7, 5)
 
 
-def test_a_prompt_longer_than_the_context_is_refused_with_both_numbers(pair):
+def test_a_prompt_longer_than_the_context_is_an_error_with_both_numbers(pair):
     with pytest.raises(SpecvizError, match=r"40 tokens .* 32"):
         engine.start(pair("gpt2pos32"), [1] * 40, GREEDY)
 
@@ -444,7 +446,7 @@ def test_an_empty_prompt_without_a_start_token_is_told_what_to_do(pair, prompt):
 
 
 @pytest.mark.parametrize("ids", [[12], [-1], [1.5], ["x"], [True], [None]])
-def test_token_ids_out_of_range_are_refused(pair, ids):
+def test_token_ids_out_of_range_are_errors(pair, ids):
     with pytest.raises(SpecvizError, match="whole numbers from 0 to 11"):
         engine.start(pair("target12"), ids, GREEDY)
 
@@ -457,14 +459,14 @@ def test_the_target_may_emit_an_id_that_nobody_named():
         assert any("15" in t.text for s in trace.steps for t in [*s.tokens, s.extra] if t and t.token_id == 15)
 
 
-def test_the_target_is_fed_only_new_places(pair):
+def test_the_target_is_fed_only_new_positions(pair):
     trace = engine.run(pair("ctx_t", "ctx_d"), PROMPT, RunSettings(strategy="sampling", k=4, max_new_tokens=100))
     assert max(s.target_positions for s in trace.steps) <= 5
 
 
 @pytest.mark.parametrize(
     ("name", "chunk", "expected"),
-    # 47 places before the last: never one alone; a model that is read afresh each time has nothing to keep
+    # 47 positions before the last: never one alone; a model that is read afresh each time has nothing to keep
     [("ctx_t", 15, [15, 15, 15, 2]), ("ctx_t", 23, [23, 24]), ("recurrent", 15, [0])],
 )
 def test_a_long_prompt_is_read_in_pieces_to_the_same_result(pair, monkeypatch, name, chunk, expected):
@@ -512,7 +514,7 @@ def test_every_phase_has_the_time_of_its_own_passes_and_of_nothing_else(tables, 
 
 
 def test_reading_a_text_for_the_first_time_is_not_drafting(pair, monkeypatch):
-    """On a clock that counts places computed: what a cache had not seen is prefill or catching up."""
+    """On a clock that counts positions computed: what a cache had not seen is prefill or catching up."""
     now = [0.0]
     plain = CachedModel._pass
 

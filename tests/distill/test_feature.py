@@ -44,9 +44,9 @@ def test_each_pass_is_what_drafting_computes_that_deep(depth):
         states = target.model(torch.tensor([ids]), output_hidden_states=True).hidden_states
         features = torch.cat([states[layer] for layer in head.network.shape.feature_layers], -1)
         passes = unrolled(head.network, features[:, :-1], head.embedding[torch.tensor([ids[1:]])], depth)
-        for place in range(depth - 1, len(ids) - 1):
-            logits = head.output @ passes[-1][0, place]
-            drafted = by_definition(head, target, ids[: place + 2], known=place + 2 - depth)
+        for position in range(depth - 1, len(ids) - 1):
+            logits = head.output @ passes[-1][0, position]
+            drafted = by_definition(head, target, ids[: position + 2], known=position + 2 - depth)
             assert torch.allclose(logits, drafted[head.rows], atol=1e-4)
 
 
@@ -110,7 +110,7 @@ def test_the_ids_it_proposes_are_the_likeliest_of_the_answers(made):
     assert mass[rows].min() >= np.delete(mass, rows).max()
 
 
-def test_a_target_that_it_cannot_begin_from_is_refused():
+def test_a_target_that_it_cannot_begin_from_is_an_error():
     target = load_model(tiny.folder("gpt2pos32"), dtype="float32")
     with pytest.raises(SpecvizError, match=r"gpt2pos32 has no Llama-like layers .* choose another student"):
         FeatureStudent.build(target, 0.25, Recipe(target="x", out=tiny.folder("gpt2pos32")))

@@ -3,22 +3,22 @@
 import pytest
 import torch
 
-from specviz.distill.losses import cross_entropy, draft_logprobs, refusal, sample_vocabulary
+from specviz.distill.losses import cross_entropy, draft_logprobs, rejection_chance, sample_vocabulary
 
-VOCABULARY, PLACES, TOP = 40, 7, 5
+VOCABULARY, POSITIONS, TOP = 40, 7, 5
 
 
 @pytest.fixture
 def case():
     chance = torch.Generator().manual_seed(3)
-    logits = torch.randn(PLACES, VOCABULARY, generator=chance) * 2
-    target = torch.log_softmax(torch.randn(PLACES, VOCABULARY, generator=chance) * 2, -1)
+    logits = torch.randn(POSITIONS, VOCABULARY, generator=chance) * 2
+    target = torch.log_softmax(torch.randn(POSITIONS, VOCABULARY, generator=chance) * 2, -1)
     logprobs, ids = target.topk(TOP)
     return logits, ids, logprobs
 
 
 def plain(logits, ids, logprobs):
-    """Written anew from the definition, one place at a time, in float64."""
+    """Written anew from the definition, one position at a time, in float64."""
     total = 0.0
     for row, named, logs in zip(logits.double(), ids, logprobs.double(), strict=True):
         draft, target = torch.softmax(row, 0), logs.exp()
@@ -43,26 +43,26 @@ def test_few_random_ids_estimate_the_normaliser_without_bias(case):
         sample = sample_vocabulary(ids, logprobs, VOCABULARY, 8, chance)
         found.append(torch.logsumexp(logits[:, sample.ids] + sample.log_weights, -1).exp())
     mean = torch.stack(found).mean(0)
-    assert torch.allclose(mean / whole.exp(), torch.ones(PLACES), atol=0.05)
+    assert torch.allclose(mean / whole.exp(), torch.ones(POSITIONS), atol=0.05)
 
 
-def test_refusal_is_one_minus_the_overlap_when_all_tokens_are_known(case):
+def test_the_chance_of_rejection_is_one_minus_the_overlap_when_all_tokens_are_known(case):
     logits, _, _ = case
     target = torch.log_softmax(logits.flip(0) * 0.7, -1)
     logprobs, ids = target.topk(VOCABULARY)
     sample = sample_vocabulary(ids, logprobs, VOCABULARY, 0)
     overlap = torch.minimum(torch.softmax(logits, -1), target.exp()).sum(-1).mean()
-    assert float(refusal(logits[:, sample.ids], sample)) == pytest.approx(1 - float(overlap), abs=1e-5)
+    assert float(rejection_chance(logits[:, sample.ids], sample)) == pytest.approx(1 - float(overlap), abs=1e-5)
 
 
 def test_an_id_that_the_student_lacks_has_no_probability_and_no_share_in_the_loss(case):
     logits, ids, logprobs = case
-    small = int(ids[0, 0])  # the first place's likeliest token is the first that the student has not
+    small = int(ids[0, 0])  # the first position's likeliest token is the first that the student has not
     sample = sample_vocabulary(ids, logprobs, small, VOCABULARY)
     top, _ = draft_logprobs(logits[:, sample.ids], sample)
     assert top[0, 0] == -torch.inf and sample.target_probs[0, 0] == 0
     assert torch.isfinite(cross_entropy(logits[:, sample.ids], sample))
-    assert float(refusal(logits[:, sample.ids], sample)) < 1
+    assert float(rejection_chance(logits[:, sample.ids], sample)) < 1
 
 
 def test_gradients_are_finite_where_the_student_is_certain(case):

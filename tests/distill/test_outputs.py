@@ -38,7 +38,7 @@ def test_finished_rows_leave_and_the_others_go_on(looks, monkeypatch):
     assert all(4 not in answer[:-1] for answer in found)
     assert all(answer[-1] == 4 or len(answer) == 24 for answer in found)
     assert len({len(answer) for answer in found}) > 1
-    # each place's log-probabilities are the row of the token before it
+    # each position's log-probabilities are the row of the token before it
     before = np.concatenate([[p[-1], *answer[:-1]] for p, answer in zip(prompts, found, strict=True)])
     table = torch.log_softmax(tiny.target_table(), -1)[before]
     kept = torch.from_numpy(part["top_logprobs"].astype(np.float32))

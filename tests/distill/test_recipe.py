@@ -234,7 +234,7 @@ def test_bad_input_is_one_sentence(tmp_path, arguments, sentence, capsys, monkey
     ("target", "sentence"),
     [("t5", "encoder-decoder"), ("recurrent", "choose a transformer"), ("target12", "too few prompts")],
 )
-def test_a_target_that_cannot_be_used_is_refused_before_anything_is_made(tmp_path, target, sentence, capsys):
+def test_a_target_that_cannot_be_used_is_an_error_before_anything_is_made(tmp_path, target, sentence, capsys):
     assert distill(tmp_path, target=target) == 1
     assert sentence in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "outputs").exists()
@@ -246,25 +246,25 @@ def test_no_room_on_the_disk_is_said_before_the_target_is_asked(tmp_path, capsys
     assert "make room or ask for fewer --answers" in capsys.readouterr().err
 
 
-def test_other_choices_in_the_same_folder_are_refused(made, capsys):
+def test_other_choices_in_the_same_folder_are_errors(made, capsys):
     assert distill(made, "--answers", "30") == 1
     assert "was begun with answers 24, and now it is 30" in capsys.readouterr().err
 
 
-def test_a_corpus_of_another_model_is_refused(made, tmp_path, capsys):
+def test_a_corpus_of_another_model_is_an_error(made, tmp_path, capsys):
     other = tiny.folder("bytes_lm", padded=8)  # other random weights under the same ids
     arguments = ["--out", str(tmp_path), *SMALL, "--outputs", str(made / "outputs" / "00000.npz")]
     assert main(["distill", "--target", str(other), *arguments]) == 1
     assert "was not written by bytes_lm" in capsys.readouterr().err
 
 
-def test_a_draft_with_another_tokenizer_is_refused(made, tmp_path, capsys):
+def test_a_draft_with_another_tokenizer_is_an_error(made, tmp_path, capsys):
     out = copied(made, tmp_path, "prompts.npz", "recipe.json", "outputs")
     assert distill(out, "--stage", "train", "--start", str(tiny.folder("pieces_lm"))) == 1
     assert "different vocabularies" in capsys.readouterr().err
 
 
-def test_half_a_vocabulary_of_bytes_is_refused_before_training(made, tmp_path, capsys):
+def test_half_a_vocabulary_of_bytes_is_an_error_before_training(made, tmp_path, capsys):
     out = copied(made, tmp_path, "prompts.npz", "recipe.json", "outputs")
     assert distill(out, "--stage", "train", "--student", "tiny") == 1
     assert "cannot be cut in two" in capsys.readouterr().err

@@ -35,11 +35,11 @@ def test_prompts_and_answers_come_back_in_order(file):
     assert corpus.held_out[0] == corpus.held_out[2]
 
 
-def test_a_batch_names_the_place_before_each_answer_token(file):
+def test_a_batch_names_the_position_before_each_answer_token(file):
     corpus = shards.load([file], 9)
     batch = collate(corpus, np.array([0, 1]), torch.device("cpu"))
     assert batch.input_ids.tolist() == [[1, 3, 5, 6, 2], [1, 4, 4, 7, 2]]
-    seen = batch.input_ids.flatten()[batch.places].tolist()
+    seen = batch.input_ids.flatten()[batch.positions].tolist()
     assert seen == [3, 5, 6, 4, 7]
     assert batch.top_ids[:, 0].tolist() == [5, 6, 2, 7, 2] and batch.temperature.tolist() == [0, 0, 0, 1, 1]
 
@@ -85,7 +85,7 @@ def test_a_damaged_file_is_found(file, spoil):
         ({"top_ids": None}, "no array top_ids"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(tmp_path, change, sentence):
+def test_arrays_that_do_not_fit_are_errors(tmp_path, change, sentence):
     data = {name: array for name, array in (arrays() | change).items() if array is not None}
     shards.save(tmp_path / "a.npz", data)
     with pytest.raises(shards.BadShard, match=sentence):

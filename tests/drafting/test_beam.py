@@ -109,7 +109,7 @@ def test_whole_runs_have_the_targets_distribution(tables, rule, width, k, filter
     assert p_value(tables, replace(settings, **FILTERS[filters])) > 1e-4
 
 
-def test_the_draft_model_is_asked_once_a_place_and_reads_nothing_twice(pair, monkeypatch):
+def test_the_draft_model_is_asked_once_a_position_and_reads_nothing_twice(pair, monkeypatch):
     fed, plain = [], CachedModel._pass
 
     def spy(self, *args):

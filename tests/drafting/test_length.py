@@ -130,7 +130,7 @@ def test_the_best_k_of_the_textbook(alpha, c, k, speed_up):
     settings = RunSettings(strategy="greedy")
     price = calibration.prices({"greedy": Costs(c)}, None, settings)
     assert best_k([alpha] * MAX_K, price) == k == theory.best_k(alpha, c)  # of equals (α = .5, c = .2) the smallest
-    assert theory.expected_by_place([alpha] * k) / price(k) == pytest.approx(speed_up, abs=0.005)
+    assert theory.expected_by_position([alpha] * k) / price(k) == pytest.approx(speed_up, abs=0.005)
 
 
 def test_no_k_pays_where_acceptance_is_below_the_cost_and_the_least_of_equals_is_taken():

@@ -62,7 +62,7 @@ def test_equal_draws_stay_separate_siblings(tables):
 
 @pytest.mark.parametrize("strategy", ["sampled tree", "beam search"])
 @pytest.mark.parametrize("rule", LOSSLESS)
-def test_a_place_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, strategy, rule):
+def test_a_position_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, strategy, rule):
     """By hand: each sibling's chance among what is left when all before it were rejected."""
     target = to_probs(tiny.target_table())
     options = {"siblings": 3} if strategy == "sampled tree" else {"width": 3}
@@ -72,13 +72,13 @@ def test_a_place_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, str
         ids = run.ids
         step = engine.step(run, settings)
         draft = drafted(tables, ids, settings, start=step.start, strategy=strategy)
-        for place in step.places:
-            siblings = [n for n, t in enumerate(step.tokens) if t.parent == place.node]
+        for position in step.positions:
+            siblings = [n for n, t in enumerate(step.tokens) if t.parent == position.node]
             if len(siblings) < 2:
-                assert place.accept_prob is None
+                assert position.accept_prob is None
                 continue
             several += 1
-            row = target[ids[-1] if place.node == ROOT else step.tokens[place.node].token_id]
+            row = target[ids[-1] if position.node == ROOT else step.tokens[position.node].token_id]
             left, rejected = row, 1.0
             for n in siblings:
                 token, q = step.tokens[n].token_id, draft.probs[n]
@@ -87,12 +87,12 @@ def test_a_place_says_how_likely_one_of_its_siblings_was_to_be_taken(tables, str
                 rest = left.index_fill(0, torch.tensor([token]), 0.0)
                 left = rest if rule == "token matching" else (left - q).clamp_min(0)
                 left = left / left.sum().clamp_min(1e-9)
-            assert place.accept_prob == pytest.approx(1 - rejected, abs=1e-4)
+            assert position.accept_prob == pytest.approx(1 - rejected, abs=1e-4)
             if strategy == "beam search":  # point masses: as likely as all of them together
                 chosen = row[[step.tokens[n].token_id for n in siblings]].sum()
-                assert place.accept_prob == pytest.approx(float(chosen), abs=1e-5)
+                assert position.accept_prob == pytest.approx(float(chosen), abs=1e-5)
             overlap = torch.minimum(row, draft.probs[siblings[0]]).sum()
-            assert place.overlap == pytest.approx(float(overlap), abs=1e-5)
+            assert position.overlap == pytest.approx(float(overlap), abs=1e-5)
     assert several > 10
 
 
@@ -117,7 +117,9 @@ def test_one_sibling_is_the_sampling_strategy_coin_for_coin(pair):
     both = pair("ctx_t", "ctx_d")
     one = engine.run(both, PROMPT, tree(1, k=3))
     chain = engine.run(both, PROMPT, replace(TREE, strategy="sampling", k=3))
-    assert [(s.tokens, s.extra, s.places) for s in one.steps] == [(s.tokens, s.extra, s.places) for s in chain.steps]
+    assert [(s.tokens, s.extra, s.positions) for s in one.steps] == [
+        (s.tokens, s.extra, s.positions) for s in chain.steps
+    ]
 
 
 @pytest.mark.parametrize("rule", ONE_ALWAYS)

@@ -41,7 +41,7 @@ def test_a_long_prompt_is_read_in_pieces_for_every_lane_before_any_goes_on(pair,
     monkeypatch.setattr(engine, "CHUNK", 10)
     both = Comparison(pair("ctx_t", "ctx_d"), PROMPT * 6, lanes_of(GREEDY, ["greedy"]))
     lengths = []
-    for _ in range(9):  # 35 places before the last: four pieces a lane
+    for _ in range(9):  # 35 positions before the last: four pieces a lane
         both.step()
         lengths.append([lane.length for lane in both.lanes])
     assert lengths == [[-1, -1]] * 3 + [[0, -1]] * 4 + [[0, 0], [1, 0]]
@@ -77,7 +77,7 @@ def test_the_table_pools_prompts_and_leaves_gaps(pair):
     assert table({}, ALONE).empty
 
 
-def test_bad_lanes_are_refused_before_anything_runs(pair):
+def test_bad_lanes_are_errors_before_anything_runs(pair):
     with pytest.raises(SettingsError, match="at least one"):
         Comparison(pair("target12", "draft12"), [1], {})
     with pytest.raises(SettingsError, match="no draft model"):

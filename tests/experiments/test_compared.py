@@ -34,7 +34,7 @@ def test_it_is_read_back_without_its_candidates(compared):
         read, saved = again.traces[name], Trace.from_json(trace.to_json())
         assert read.output_ids == saved.output_ids and read.baseline == saved.baseline
         assert [step.tokens for step in read.steps] == [step.tokens for step in saved.steps]
-        assert not any(step.places for step in read.steps)
+        assert not any(step.positions for step in read.steps)
 
 
 def without(lane):

@@ -66,6 +66,6 @@ def test_with_nothing_drafted_no_rule_has_a_say():
     assert not counted("typical acceptance", "none").differs
 
 
-def test_what_does_not_fit_is_refused_before_any_run():
+def test_what_does_not_fit_is_an_error_before_any_run():
     with pytest.raises(SettingsError, match="no strategy named"):
         WholeRuns("token matching", replace(SETTINGS, strategy="magic"))

@@ -1,4 +1,4 @@
-"""A place replayed: right rules give the target's distribution, all others are caught; sums and draws agree."""
+"""A position replayed: right rules give the target's distribution, all others are caught; sums and draws agree."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ DRAWS = 100_000
 
 
 def made_up(seed, siblings=1, drawn="independently"):
-    """A random place of twelve symbols, target and draft apart by about a third."""
+    """A random position of twelve symbols, target and draft apart by about a third."""
     target, draft = dirichlet(seed, sharp=0.7), dirichlet(seed + 100, sharp=0.7)
     own, chosen = draft, tuple(np.argsort(-draft)[:siblings].tolist())
     if drawn == "chosen":
@@ -26,7 +26,7 @@ def made_up(seed, siblings=1, drawn="independently"):
     return Stand(tuple(map(str, range(12))), target, draft, chosen, drawn, own, (0.0, 0.0))
 
 
-PLACES = [
+POSITIONS = [
     *((seed, 1, drawn) for seed in range(4) for drawn in ("independently", "chosen")),
     (5, 3, "independently"),
     (6, 3, "without replacement"),
@@ -40,7 +40,7 @@ def reading(name, stand, draws=DRAWS, seed=1):
     return counts
 
 
-@pytest.mark.parametrize(("seed", "siblings", "drawn"), PLACES)
+@pytest.mark.parametrize(("seed", "siblings", "drawn"), POSITIONS)
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_rules_stay_within_what_chance_gives(name, seed, siblings, drawn):
     stand = made_up(seed, siblings, drawn)
@@ -51,13 +51,13 @@ def test_right_rules_stay_within_what_chance_gives(name, seed, siblings, drawn):
     assert lossless.total_variation(replay_of(name, stand, SETTINGS).outcome(), stand.target) < 1e-12
 
 
-@pytest.mark.parametrize(("seed", "siblings", "drawn"), PLACES)
+@pytest.mark.parametrize(("seed", "siblings", "drawn"), POSITIONS)
 @pytest.mark.parametrize("name", [*OTHERS, *WRONG])
 def test_all_other_rules_are_caught(name, seed, siblings, drawn):
     stand = made_up(seed, siblings, drawn)
     counts = reading(name, stand)
     if name == "typical acceptance" and drawn == "chosen" and siblings == 1 and seed:
-        # it refuses these tokens whatever the coins say and draws from the target: at such a place it is exact
+        # it refuses these tokens whatever the coins say and draws from the target: at such a position it is exact
         assert lossless.total_variation(replay_of(name, stand, SETTINGS).outcome(), stand.target) < 1e-12
         return
     bound = lossless.chance(stand.target, DRAWS, most=0.999, simulations=10_000).most
@@ -65,7 +65,7 @@ def test_all_other_rules_are_caught(name, seed, siblings, drawn):
     assert lossless.chi_square(counts, stand.target).differs
 
 
-@pytest.mark.parametrize(("seed", "siblings", "drawn"), PLACES)
+@pytest.mark.parametrize(("seed", "siblings", "drawn"), POSITIONS)
 @pytest.mark.parametrize("name", [*RULES, *WRONG])
 def test_what_is_drawn_is_what_is_summed(name, seed, siblings, drawn):
     stand = made_up(seed, siblings, drawn)
@@ -76,7 +76,7 @@ def test_what_is_drawn_is_what_is_summed(name, seed, siblings, drawn):
 
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("strategy", ["sampling", "greedy", "sampled tree", "beam search", "prompt lookup"])
-def test_places_of_real_runs_stay_within_what_chance_gives(name, strategy):
+def test_positions_of_real_runs_stay_within_what_chance_gives(name, strategy):
     for _, _, stand in list(stands(run(strategy, temperature=2, top_p=0.95)))[:4]:
         assert not lossless.chi_square(reading(name, stand, 20_000), stand.target).differs
         assert lossless.total_variation(replay_of(name, stand, SETTINGS).outcome(), stand.target) < 1e-12
@@ -114,7 +114,7 @@ def test_knobs_of_the_settings_are_those_of_the_replay():
     assert apart[0] > apart[1] > 0
 
 
-def test_what_a_place_cannot_show_is_one_sentence():
+def test_what_a_position_cannot_show_is_one_sentence():
     _, _, stand = next(stands(run("prompt lookup", temperature=2)))
     with pytest.raises(SpecvizError, match="no model made this draft"):
         replay_of(ARGMAX, stand, SETTINGS)

@@ -20,11 +20,11 @@ OTHER = Prompt("other", "w5 w2", False)
 BASE = RunSettings(max_new_tokens=16, draft_length="heuristic", seed=3)
 
 
-def step(index, accepted, refused, seconds, start=0):
+def step(index, accepted, rejected, seconds, start=0):
     """A chain step of `accepted` tokens, then a refused one or none."""
     tokens = [TokenRecord(1, "a", Fate.ACCEPTED, here - 1) for here in range(accepted)]
-    tokens += [TokenRecord(2, "b", Fate.REJECTED, accepted - 1)] if refused else []
-    extra = TokenRecord(3, "c", Fate.RESAMPLED if refused else Fate.BONUS, accepted - 1)
+    tokens += [TokenRecord(2, "b", Fate.REJECTED, accepted - 1)] if rejected else []
+    extra = TokenRecord(3, "c", Fate.RESAMPLED if rejected else Fate.BONUS, accepted - 1)
     ids = (1,) * accepted + (3,)
     return StepRecord(
         index, start, BASE, tuple(tokens), extra, ids, None, "k", len(tokens) + 1, 0.0, seconds, 0.0
@@ -74,11 +74,11 @@ def test_rows_pool_the_prompts_that_are_done(pair):
         assert line["tokens_per_s"] == pytest.approx(speeds[0])
         assert line["speed_up"] == pytest.approx(speeds[0] / speeds[1])
         assert line["same"]
-        assert all(not s.places for s in steps)
+        assert all(not s.positions for s in steps)
     assert table(cells, {}).empty
 
 
-def test_a_strategy_that_does_not_fit_is_refused_before_anything_runs(pair):
+def test_a_strategy_that_does_not_fit_is_an_error_before_anything_runs(pair):
     cell = grid([WORDS], BASE, ["greedy"], [1], [0], "tiny")[0]
     with pytest.raises(SettingsError, match="no draft model"):
         sweep.begin(pair("target12"), cell)

@@ -16,8 +16,8 @@ SMALL = {
 
 def test_a_module_comes_after_what_it_imports_and_returns_what_others_import():
     linked = link("main.js", SMALL)
-    places = [linked.index(f"specvizModules['{name}'] =") for name in ("zero.js", "lib/numbers.js", "main.js")]
-    assert places == sorted(places)
+    positions = [linked.index(f"specvizModules['{name}'] =") for name in ("zero.js", "lib/numbers.js", "main.js")]
+    assert positions == sorted(positions)
     assert "const { one, two: deux } = specvizModules['lib/numbers.js'];" in linked
     assert "return { one, two };" in linked and "return { mount };" in linked
     assert "\nimport" not in linked and "\nexport" not in linked

@@ -55,7 +55,7 @@ def test_an_address_opens_a_step(opened, saved):
     run.wait_step(f"step 12 of {STEPS}")
     assert "Step 12" in run.page.locator(".sv-card-title").inner_text()
     # what has candidates shows them: nothing waits for a server
-    assert run.page.locator(".sv-place .sv-row").count() > 5
+    assert run.page.locator(".sv-position .sv-row").count() > 5
     assert run.page.locator(".sv-chart .sv-still").count() == len(PLANS)
     run.page.evaluate("location.hash = '#step=999'")
     run.wait_step(f"step {STEPS} of {STEPS}")

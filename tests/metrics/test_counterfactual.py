@@ -46,11 +46,11 @@ def test_what_the_run_guessed_itself_is_taken_as_it_did():
     pair = tiny_pair("ctx_t", "ctx_d")
     trace = real(pair, k=4)
     guesses, own = guessed(pair, trace).guesses, recorded(trace)
-    assert len(own) > 30 and all(guesses[place] == guess for place, guess in own.items())
+    assert len(own) > 30 and all(guesses[position] == guess for position, guess in own.items())
     # where another pass rounds otherwise, the run's own K comes out as it was made
-    wrong = [(guess + 1) % 12 if place in own else guess for place, guess in enumerate(guesses)]
+    wrong = [(guess + 1) % 12 if position in own else guess for position, guess in enumerate(guesses)]
     assert counterfactual(trace, wrong, [4])[4] != count(trace.steps)
-    mended = [own.get(place, guess) for place, guess in enumerate(wrong)]
+    mended = [own.get(position, guess) for position, guess in enumerate(wrong)]
     assert counterfactual(trace, mended, [4])[4] == count(trace.steps)
     assert recorded(real(pair, strategy="beam search")) == {}
 
@@ -98,7 +98,7 @@ def _with_end(model, token):
 
 
 def test_a_text_that_outgrows_a_context():
-    """target and draft of 128 places; then a draft that reads 40 only."""
+    """target and draft of 128 positions; then a draft that reads 40 only."""
     pair = tiny_pair("ctx_t", "ctx_d")
     trace = real(pair, max_new_tokens=400)
     assert trace.stop == "context" and len(trace.output_ids) > 100
@@ -132,7 +132,7 @@ def test_of_a_run_that_goes_on_whole_steps_are_counted():
         assert count(known).steps - found[k].steps in (0, 1)
 
 
-def test_what_does_not_follow_is_refused_in_a_sentence():
+def test_what_does_not_follow_is_an_error_in_a_sentence():
     pair = tiny_pair("ctx_t", "ctx_d")
     trace = real(pair)
     with pytest.raises(SpecvizError, match="uses other random numbers"):

@@ -12,7 +12,7 @@ from tests.made_runs import run_of
 
 def book(*runs):
     return {
-        (entry.code, entry.place) if entry.place else entry.code: entry
+        (entry.code, entry.position) if entry.position else entry.code: entry
         for entry in dictionary([SimpleNamespace(steps=steps) for steps in runs])
     }
 

@@ -1,4 +1,4 @@
-"""What counts say about a distribution: held against scipy and against simulation; and places cut to what was recorded."""
+"""What counts say about a distribution: held against scipy and against simulation; and positions cut to what was recorded."""
 
 import math
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from specviz.core.records import ROOT, Candidate, Fate, PlaceRecord
+from specviz.core.records import ROOT, Candidate, Fate, PositionRecord
 from specviz.core.settings import RunSettings, SpecvizError
 from specviz.core.words import say
 from specviz.decoding import engine
@@ -81,14 +81,14 @@ def test_p_values_of_fair_draws_are_even(draws):
     assert stats.kstest(ps, "uniform").pvalue > 1e-3
 
 
-# ----------------------------------------------------------------------------------------------------------- the place
+# ----------------------------------------------------------------------------------------------------------- the position
 
 
 def stands(trace: Trace):
     for step in trace.steps:
-        for place in step.places:
-            if place.overlap is not None:
-                yield step, place, lossless.stand(step, place)
+        for position in step.positions:
+            if position.overlap is not None:
+                yield step, position, lossless.stand(step, position)
 
 
 def run(strategy, **changes):
@@ -112,45 +112,45 @@ def test_how_siblings_were_drawn_is_told_from_the_record(strategy, options, draw
     trace = run(strategy, options=options, temperature=2)
     found = list(stands(Trace.from_json(trace.to_json()) if saved else trace))
     assert found and {made.drawn for _, _, made in found} == {drawn}
-    for step, place, made in found:
-        tokens = [t for t in step.tokens if t.parent == place.node]
+    for step, position, made in found:
+        tokens = [t for t in step.tokens if t.parent == position.node]
         assert [made.texts[s] for s in made.siblings] == [t.text for t in tokens]
         for mass in (made.target, made.draft):
             assert mass.sum() == pytest.approx(1, abs=1e-12) and (mass >= 0).all()
         assert (made.own is None) == (strategy == "prompt lookup")
         # what is seen of the overlap on the smaller vocabulary is at least the whole one's
-        assert np.minimum(made.target, made.draft).sum() >= place.overlap - 1e-4
-        source, refused = made.source(()), ()
+        assert np.minimum(made.target, made.draft).sum() >= position.overlap - 1e-4
+        source, rejected = made.source(()), ()
         for sibling in made.siblings:
             assert source is not None and source[sibling] > 0
-            refused = (*refused, sibling)
-            source = made.source(refused)
+            rejected = (*rejected, sibling)
+            source = made.source(rejected)
         assert source is None
 
 
-def test_a_place_whose_tail_is_0_has_no_other_symbol():
+def test_a_position_whose_tail_is_0_has_no_other_symbol():
     step, _, made = next(stands(run("sampling", top_k=3)))
     assert lossless.OTHERS in made.texts  # the models' own softmax goes beyond the filter
-    place = PlaceRecord(
+    position = PositionRecord(
         ROOT, 0.9, tuple(Candidate(i, f"w{i}", 0.5, p, 0.5, p) for i, p in enumerate((0.6, 0.4))), 0.0, 0.0
     )
     token = replace(step.tokens[0], token_id=1, draft_prob=0.5, parent=ROOT, fate=Fate.ACCEPTED)
-    made = lossless.stand(replace(step, tokens=(token,), places=(place,)), place)
+    made = lossless.stand(replace(step, tokens=(token,), positions=(position,)), position)
     assert made.texts == ("w0", "w1") and made.siblings == (1,) and made.tails == (0, 0)
 
 
-def test_bonus_places_and_runs_without_drafts_are_one_sentence():
+def test_bonus_positions_and_runs_without_drafts_are_one_sentence():
     for trace in (run("none", k=0), run("sampling", k=2)):
-        step, place = next((s, p) for s in trace.steps for p in s.places if p.overlap is None)
+        step, position = next((s, p) for s in trace.steps for p in s.positions if p.overlap is None)
         with pytest.raises(SpecvizError, match=say("lossless.not_drafted")):
-            lossless.stand(step, place)
+            lossless.stand(step, position)
 
 
 def test_siblings_of_unknown_origin_are_one_sentence():
-    step, place, _ = next(stands(run("sampled tree", options={"siblings": 2})))
+    step, position, _ = next(stands(run("sampled tree", options={"siblings": 2})))
     odd = tuple(replace(t, draft_prob=0.123) if i == 1 else t for i, t in enumerate(step.tokens))
     with pytest.raises(SpecvizError, match=say("lossless.not_recorded")):
-        lossless.stand(replace(step, tokens=odd), place)
+        lossless.stand(replace(step, tokens=odd), position)
 
 
 def test_a_target_that_is_certain_is_seen_to_be():
@@ -160,8 +160,8 @@ def test_a_target_that_is_certain_is_seen_to_be():
 
 
 @pytest.mark.parametrize("name", gallery.present())
-def test_every_drafted_place_of_every_recording_can_stand(name):
+def test_every_drafted_position_of_every_recording_can_stand(name):
     trace = gallery.read(name)
     found = list(stands(trace))
-    assert len(found) == sum(place.overlap is not None for step in trace.steps for place in step.places) > 0
+    assert len(found) == sum(position.overlap is not None for step in trace.steps for position in step.positions) > 0
     assert all(math.isclose(made.target.sum(), 1) for _, _, made in found)

@@ -19,11 +19,11 @@ def trace_of(steps, alone_s=0.025, tokens=10):
 
 
 def test_costs_are_those_of_the_runs_own_steps_against_the_target_alone():
-    # 10 ms for 3 tokens, 40 ms for a pass over 4 places, 25 ms for one over 1
+    # 10 ms for 3 tokens, 40 ms for a pass over 4 positions, 25 ms for one over 1
     found = pace(trace_of(run_of([(3, 3), (3, 1), (3, 0)])))
     assert found.cost_ratio == pytest.approx(10 / 3 / 25)
     assert found.verify_cost == ((1, 1.0), (4, pytest.approx(1.6))) and found.v(3) == pytest.approx(1.6)
-    assert (found.alpha.part, found.alpha.whole) == (4, 6) and found.by_place == (2 / 3, 1 / 2, 1.0)
+    assert (found.alpha.part, found.alpha.whole) == (4, 6) and found.by_position == (2 / 3, 1 / 2, 1.0)
     assert (found.k, found.reach, found.steps, found.idle) == (3, 3, 3, 0) and found.known
     assert (found.source, found.single_of) == ("run", "target_alone")
     # 7 tokens in 150 ms against 40 a second
@@ -116,17 +116,17 @@ def test_only_the_last_strategy_counts():
     assert found.strategy == "sampling" and found.alpha.value == 0 and found.cost_ratio == pytest.approx(10 / 3 / 25)
 
 
-def test_noise_never_makes_more_places_cheaper_than_fewer():
+def test_noise_never_makes_more_positions_cheaper_than_fewer():
     quick = [replace(s, verify_s=0.02) for s in run_of([(5, 1)] * 3)]
     found = pace(trace_of([*run_of([(2, 1)] * 3), *quick]))
     assert found.verify_cost == ((1, 1.0), (3, 1.0), (6, 1.0))
-    # the pass over 3 places is lowered, the one over 6 raised, and both are told
+    # the pass over 3 positions is lowered, the one over 6 raised, and both are told
     assert found.noisy == ((2, pytest.approx(1.6)), (5, pytest.approx(0.8)))
     # two short drafts at the end are not a measurement of their own
     assert pace(trace_of([*run_of([(2, 1)] * 2), *quick])).verify_cost == ((1, 1.0), (6, 1.0))
 
 
-def test_costs_measured_apart_take_their_place_a_trees_by_all_its_tokens():
+def test_costs_measured_apart_replace_estimates_a_trees_by_all_its_tokens():
     found = pace(trace_of(run_of([(3, 3), (3, 1), (3, 0)]), None))
     costs = Costs(0.1, ((1, 1.0), (3, 1.2), (5, 1.4)))
     chain = with_costs(found, costs, lambda k: k, "here", 16)

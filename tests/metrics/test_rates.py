@@ -42,14 +42,14 @@ def test_an_empty_run_has_counts_and_tables():
     assert steps_frame([]).empty and tokens_frame([]).empty
 
 
-def test_conditional_acceptance_counts_only_places_that_were_tested():
+def test_conditional_acceptance_counts_only_positions_that_were_tested():
     counts = count(run_of([(3, 3), (3, 1), (3, 0)]))
     assert [(r.part, r.whole) for r in counts.conditional_by_position] == [(2, 3), (1, 2), (1, 1)]
     assert (counts.acceptance_rate.part, counts.acceptance_rate.whole) == (4, 6)
     assert (counts.rejected, counts.untested, counts.resampled, counts.bonus) == (2, 3, 2, 1)
 
 
-def test_in_a_tree_a_place_is_refused_once_however_many_siblings_were():
+def test_in_a_tree_a_position_is_rejected_once_however_many_siblings_were():
     tokens = (
         TokenRecord(1, "a", Fate.REJECTED, -1),
         TokenRecord(2, "b", Fate.ACCEPTED, -1),

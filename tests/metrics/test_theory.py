@@ -13,7 +13,7 @@ from specviz.metrics.theory import (
     break_even_alpha,
     breakdown,
     cost_of_step,
-    expected_by_place,
+    expected_by_position,
     expected_tokens,
     most_tokens,
     operations,
@@ -71,7 +71,7 @@ def test_expected_tokens_is_what_a_simulation_of_independent_tests_gives(alpha):
 
 def test_edges():
     assert expected_tokens(1, 5) == 6 and expected_tokens(0, 5) == 1 and speed_up(0.4, 0, 0.3) == 1
-    assert expected_by_place([0.7] * 3) == pytest.approx(expected_tokens(0.7, 3)) and expected_by_place([]) == 1
+    assert expected_by_position([0.7] * 3) == pytest.approx(expected_tokens(0.7, 3)) and expected_by_position([]) == 1
     assert most_tokens(0.75) == 4 and most_tokens(1) == math.inf
     assert oracle_speed_up(0.5, 0) == 2 and oracle_speed_up(1, 0) == math.inf and oracle_speed_up(0.8, 1) == 1
     with pytest.raises(SettingsError, match="from 0 to 1"):

@@ -44,7 +44,7 @@ def answers(monkeypatch, error: Exception) -> None:
     monkeypatch.setattr(hub, "model_info", model_info)
 
 
-def refused(kind: type, status: int) -> Exception:
+def rejected(kind: type, status: int) -> Exception:
     response = SimpleNamespace(status_code=status, headers={}, request=None)
     error = kind.__new__(kind)
     Exception.__init__(error, f"{status} for url https://hub/x with Bearer {TOKEN}")
@@ -92,9 +92,9 @@ def sentence(name: str) -> str:
 
 def test_gated_unknown_offline_and_empty_are_four_sentences(monkeypatch):
     found = {}
-    answers(monkeypatch, refused(GatedRepoError, 403))
+    answers(monkeypatch, rejected(GatedRepoError, 403))
     found["Accept its licence"] = sentence("owner/model")
-    answers(monkeypatch, refused(RepositoryNotFoundError, 401))
+    answers(monkeypatch, rejected(RepositoryNotFoundError, 401))
     found["no public model"] = sentence("owner/model")
     answers(monkeypatch, TimeoutError())
     found["reached"] = sentence("owner/model")
@@ -142,7 +142,7 @@ def test_a_cache_that_cannot_be_written_is_not_a_network_out_of_reach(monkeypatc
     assert "network" not in text
 
 
-def test_a_file_in_the_place_of_the_cache_is_reported_by_the_library_itself(monkeypatch, tmp_path):
+def test_a_file_instead_of_the_cache_is_reported_by_the_library_itself(monkeypatch, tmp_path):
     repository(monkeypatch, tiny.folder("cycle12"), tmp_path / "hub")
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
@@ -153,7 +153,7 @@ def test_a_file_in_the_place_of_the_cache_is_reported_by_the_library_itself(monk
 def test_a_disk_with_too_little_room_names_the_folder_before_anything_is_fetched(monkeypatch, tmp_path):
     fetched = repository(monkeypatch, tiny.folder("cycle12"), tmp_path / "hub")
     monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path / "not yet" / "hub"))
-    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda place: SimpleNamespace(free=1000))
+    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda position: SimpleNamespace(free=1000))
     assert f"{tmp_path} has 0.0 MB free" in (text := sentence("owner/model")) and "set HF_HOME" in text
     assert fetched == []
 
@@ -201,7 +201,7 @@ def test_a_download_that_is_cut_leaves_nothing_that_counts_as_a_model(monkeypatc
     ("name", "word"),
     [("picklebin", "pickle"), ("ggufonly", "GGUF"), ("remotecode", "Python"), ("t5", "encoder-decoder")],
 )
-def test_what_cannot_be_used_is_refused_before_its_weights_are_fetched(monkeypatch, tmp_path, name, word):
+def test_what_cannot_be_used_is_an_error_before_its_weights_are_fetched(monkeypatch, tmp_path, name, word):
     fetched = repository(monkeypatch, tiny.folder(name), tmp_path / "hub")
     assert word in sentence("owner/model")
     assert not [n for n in fetched if n.endswith((".safetensors", ".bin", ".py", ".gguf"))]

@@ -7,7 +7,7 @@ import json
 import pytest
 import torch
 
-from specviz.models.folders import ModelError, choose_files, refuse_wrong_kind, weights_in
+from specviz.models.folders import ModelError, check_kind, choose_files, weights_in
 from tests import tiny
 
 
@@ -32,7 +32,7 @@ def test_a_file_that_is_cut_off_is_found(cut, tmp_path):
         weights_in(folder, "x")
 
 
-def test_a_pointer_in_place_of_weights_is_found(tmp_path):
+def test_a_pointer_instead_of_weights_is_found(tmp_path):
     folder = tiny.copy("cycle12", tmp_path)
     (folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
     with pytest.raises(ModelError, match="damaged"):
@@ -49,10 +49,10 @@ def test_a_missing_shard_and_a_shard_elsewhere_are_found(tmp_path):
             weights_in(folder, "x")
 
 
-def test_wrong_kinds_are_refused_with_the_reason(tmp_path):
+def test_wrong_kinds_are_errors_with_the_reason(tmp_path):
     for name, word in (("t5", "encoder-decoder"), ("remotecode", "Python code")):
         with pytest.raises(ModelError, match=word) as error:
-            refuse_wrong_kind(tiny.folder(name), name)
+            check_kind(tiny.folder(name), name)
         assert len(str(error.value)) < 200
     folder = tiny.copy("cycle12", tmp_path)
     for config, word in (
@@ -63,7 +63,7 @@ def test_wrong_kinds_are_refused_with_the_reason(tmp_path):
     ):
         (folder / "config.json").write_text(json.dumps(config))
         with pytest.raises(ModelError, match=word):
-            refuse_wrong_kind(folder, "x")
+            check_kind(folder, "x")
 
 
 def test_only_harmless_files_are_chosen_and_weights_once():

@@ -28,15 +28,17 @@ def head(target):
 
 
 def by_definition(head, loaded, ids, known):
-    """Logits after `ids`, one place at a time and the whole attention each time: true states at the first `known` places."""
+    """Logits after `ids`, one position at a time the whole attention each time: true states at the first `known` positions."""
     network, rows, own = head.network, [], None
     with torch.inference_mode():
         states = loaded.model(torch.tensor([ids]), output_hidden_states=True).hidden_states
         true = torch.cat([states[layer][0] for layer in network.shape.feature_layers], -1)
-        for place in range(len(ids) - 1):
-            after = head.embedding[ids[place + 1]]
-            rows.append(network.from_target(true[place], after) if place < known else network.from_own(own, after))
-            x, places = torch.stack(rows)[None], torch.arange(place + 1)
+        for position in range(len(ids) - 1):
+            after = head.embedding[ids[position + 1]]
+            rows.append(
+                network.from_target(true[position], after) if position < known else network.from_own(own, after)
+            )
+            x, positions = torch.stack(rows)[None], torch.arange(position + 1)
 
             def attend(q, k, v):
                 k, v = (t.repeat_interleave(q.shape[1] // k.shape[1], 1) for t in (k, v))
@@ -45,7 +47,7 @@ def by_definition(head, loaded, ids, known):
                 )
                 return weights.softmax(-1) @ v
 
-            own = network.layer(x, network.rotation(places), attend)[0, -1]
+            own = network.layer(x, network.rotation(positions), attend)[0, -1]
         logits = torch.full((loaded.vocab_size,), -torch.inf)
         logits[head.rows] = head.output @ own
     return logits
@@ -156,14 +158,14 @@ def test_a_head_is_found_by_the_targets_own_numbers_whatever_format_holds_them(t
         ("target12", "padtarget16", "12 token ids and padtarget16 has 16"),
     ],
 )
-def test_a_head_of_another_target_is_refused_in_a_sentence(owner, other, why):
+def test_a_head_of_another_target_is_an_error_in_a_sentence(owner, other, why):
     loaded = load_model(tiny.folder(other), dtype="float32")
     folder = head_store.HEADS[f"head of {owner}"]
     with pytest.raises(ModelError, match=f"head of {owner} belongs to another model: it reads {why}; choose"):
         load_head(folder, loaded)
 
 
-def test_a_target_of_equal_sizes_with_another_embedding_is_refused(tmp_path, target):
+def test_a_target_of_equal_sizes_with_another_embedding_is_an_error(tmp_path, target):
     tiny.write_head(tmp_path / "head", tiny.folder("ctx_t"))
     state = load_file(tmp_path / "head" / "head.safetensors")
     state["sketch"] = state["sketch"] + 0.02 * torch.randn(state["sketch"].shape)

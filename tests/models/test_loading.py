@@ -20,7 +20,7 @@ from specviz.models.where import FetchError
 from tests import tiny
 
 
-def refusal(name: str, **options) -> str:
+def rejection(name: str, **options) -> str:
     with pytest.raises(SpecvizError) as error:
         load_model(tiny.folder(name), **options)
     text = str(error.value)
@@ -92,22 +92,22 @@ def test_context_of_other_rotary_kinds():
 # what is refused
 
 
-def test_wrong_kinds_are_refused_in_one_sentence():
-    assert "encoder-decoder" in refusal("t5")
-    assert "tokens to the right" in refusal("bidirectional")
-    assert "GGUF" in refusal("ggufonly")
+def test_wrong_kinds_are_errors_in_one_sentence():
+    assert "encoder-decoder" in rejection("t5")
+    assert "tokens to the right" in rejection("bidirectional")
+    assert "GGUF" in rejection("ggufonly")
 
 
 @pytest.mark.parametrize(("name", "word"), [("remotecode", "Python code"), ("picklebin", "pickle weights")])
 def test_code_in_a_model_folder_is_never_run(monkeypatch, tmp_path, name, word):
     marker = tmp_path / "marker"
     monkeypatch.setenv(tiny.MARKER, str(marker))
-    assert word in refusal(name)
+    assert word in rejection(name)
     assert not marker.exists()
 
 
-def test_a_missing_head_is_refused():
-    assert "lm_head.weight" in refusal("headless12")
+def test_a_missing_head_is_an_error():
+    assert "lm_head.weight" in rejection("headless12")
 
 
 def test_a_tied_head_that_is_not_in_the_file_is_no_fault(tmp_path):
@@ -117,7 +117,7 @@ def test_a_tied_head_that_is_not_in_the_file_is_no_fault(tmp_path):
     assert load_model(folder).vocab_size == 12
 
 
-def test_a_weight_of_another_shape_is_refused(tmp_path):
+def test_a_weight_of_another_shape_is_an_error(tmp_path):
     folder = tiny.copy("ctx_t", tmp_path)
     config = json.loads((folder / "config.json").read_text()) | {"intermediate_size": 60}
     (folder / "config.json").write_text(json.dumps(config))
@@ -126,15 +126,15 @@ def test_a_weight_of_another_shape_is_refused(tmp_path):
 
 
 def test_logits_that_are_no_numbers_name_model_and_dtype():
-    assert "float16" in refusal("fp16inf", dtype="float16")
-    assert "another model" in refusal("nan12")
+    assert "float16" in rejection("fp16inf", dtype="float16")
+    assert "another model" in rejection("nan12")
     with pytest.raises(SpecvizError, match="fp16inf"):
         load_pair(tiny.folder("cycle12"), tiny.folder("fp16inf"), dtype="float16")
 
 
-def test_a_model_larger_than_the_memory_is_refused_before_it_is_read(monkeypatch):
+def test_a_model_larger_than_the_memory_is_an_error_before_it_is_read(monkeypatch):
     monkeypatch.setattr(fitness, "free_memory", lambda device: 1000)
-    assert "memory" in refusal("draft12", dtype="float16")
+    assert "memory" in rejection("draft12", dtype="float16")
 
 
 def test_a_missing_tokenizer_or_a_broken_config_is_one_sentence(tmp_path):
@@ -177,7 +177,7 @@ def test_a_folder_that_changed_is_loaded_again(tmp_path):
     assert int(second.model(torch.tensor([[0]])).logits[0, -1].argmax()) == 1
 
 
-def test_other_vocabularies_are_refused_with_the_first_difference():
+def test_other_vocabularies_are_errors_with_the_first_difference():
     with pytest.raises(SpecvizError, match=r"id 0 is 'w0' in the target and '!' in the draft"):
         load_pair(tiny.folder("cycle12"), tiny.folder("bytes_lm"))
 
@@ -238,7 +238,7 @@ def test_progress_is_told_in_sentences():
 
 
 @pytest.mark.parametrize("options", [{"dtype": "int4"}, {"device": "cuda:99"}, {"device": "toaster"}])
-def test_unknown_devices_and_dtypes_are_refused(options):
+def test_unknown_devices_and_dtypes_are_errors(options):
     with pytest.raises(SpecvizError, match="choose auto"):
         load_model(tiny.folder("cycle12"), **options)
 

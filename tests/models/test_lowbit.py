@@ -12,7 +12,7 @@ from specviz.models import lowbit
 from specviz.models.cached import CachedModel
 from specviz.models.fitness import ModelError
 from specviz.models.loading import load_model
-from specviz.models.lowbit import GROUP, Int4Linear, Int8Linear, low_bit, refusal
+from specviz.models.lowbit import GROUP, Int4Linear, Int8Linear, low_bit, unavailable_reason
 from specviz.models.plain import PlainLlama
 from specviz.models.self_check import self_check
 from tests import tiny
@@ -126,22 +126,24 @@ def test_a_layer_that_the_kernels_would_read_beyond_stays_as_it_is(pair):
 
 
 def test_where_no_copy_can_be_made_one_sentence_says_why(pair, tables, monkeypatch):
-    assert refusal(pair("ctx_t").target) is None
-    assert "for CPUs, and ctx_t is on meta" in refusal(replace(pair("ctx_t").target, device=torch.device("meta")))
-    assert "no weight matrices" in refusal(replace(tables.target, model=nn.Embedding(12, 12)))
+    assert unavailable_reason(pair("ctx_t").target) is None
+    assert "for CPUs, and ctx_t is on meta" in unavailable_reason(
+        replace(pair("ctx_t").target, device=torch.device("meta"))
+    )
+    assert "no weight matrices" in unavailable_reason(replace(tables.target, model=nn.Embedding(12, 12)))
     monkeypatch.delattr(torch, "_weight_int4pack_mm_for_cpu")
-    assert "has no kernels" in refusal(pair("ctx_t").target)
+    assert "has no kernels" in unavailable_reason(pair("ctx_t").target)
 
 
 def test_without_memory_nothing_is_made(pair, monkeypatch):
-    monkeypatch.setattr(lowbit, "refuse_too_large", _full)
+    monkeypatch.setattr(lowbit, "check_memory", _full)
     with pytest.raises(ModelError, match="ctx_t in 4 bits"):
         low_bit(pair("ctx_t").target, 4)
 
 
 def test_the_memory_asked_for_counts_what_rounding_needs_beside_the_copy(pair, monkeypatch):
     asked, target = [], pair("ctx_t").target
-    monkeypatch.setattr(lowbit, "refuse_too_large", lambda name, size, *_: asked.append(size))
+    monkeypatch.setattr(lowbit, "check_memory", lambda name, size, *_: asked.append(size))
     low_bit(target, 4)
     largest = max(m.weight.numel() for m in target.model.modules() if isinstance(m, nn.Linear))
     assert asked == [target.parameters // 2 + 4 * 4 * largest]

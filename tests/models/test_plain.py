@@ -1,4 +1,4 @@
-"""The written-out pass of a small Llama against the library's own, place by place, in blocks, in trees, after rollbacks."""
+"""The written-out pass of a small Llama against the library's own, position by position, in blocks, in trees, after rollbacks."""
 
 import dataclasses
 
@@ -27,7 +27,7 @@ def agree(one, other):
     assert torch.allclose(one, other, atol=1e-4)
 
 
-def test_blocks_single_places_and_rollbacks(loaded):
+def test_blocks_single_positions_and_rollbacks(loaded):
     plain, library = both(loaded)
     ids = [(5 * i + 2) % loaded.vocab_size for i in range(30)]
     for text in (ids[:1], ids[:9], ids[:10], ids[:7] + ids[20:], ids[:8], ids):

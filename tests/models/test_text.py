@@ -34,7 +34,7 @@ def test_exactly_one_bos_whoever_else_writes_it(chat, prompt):
 
 
 @pytest.mark.parametrize("chat", [False, True])
-def test_half_a_character_is_refused_in_plain_words(chat):
+def test_half_a_character_is_an_error_in_plain_words(chat):
     with pytest.raises(SpecvizError, match=r"^Character 4 of the prompt is incomplete; delete it and type it again\.$"):
         codec("pieces_lm").encode("abc\ud83d", chat=chat)
 
@@ -50,14 +50,14 @@ def test_no_bos_where_the_tokenizer_does_not_want_one():
 
 
 @pytest.mark.parametrize("prompt", ["", " ", "\n"])
-def test_an_empty_prompt_starts_from_bos_or_is_refused_in_a_sentence(prompt):
+def test_an_empty_prompt_starts_from_bos_or_is_reported_in_a_sentence(prompt):
     assert codec("target12", bos=0).encode(prompt) == [0]
     assert codec("pieces_lm").encode("") == [1]
     with pytest.raises(SpecvizError, match="Type a prompt"):
         codec("target12").encode(prompt)
 
 
-def test_chat_without_a_template_is_refused_and_plain_text_still_works():
+def test_chat_without_a_template_is_an_error_and_plain_text_still_works():
     words = codec("target12")
     assert not words.has_chat_template
     with pytest.raises(SpecvizError, match="no chat template"):
@@ -71,12 +71,12 @@ def test_a_template_that_fails_is_told_in_a_sentence():
 
 
 @pytest.mark.parametrize("prompt", ["hello", "w0 w12"])
-def test_text_that_the_tokenizer_cannot_write_is_refused(prompt):
+def test_text_that_the_tokenizer_cannot_write_is_an_error(prompt):
     with pytest.raises(SpecvizError, match="cannot encode"):
         codec("target12").encode(prompt)
 
 
-def test_ids_beyond_the_embedding_are_refused():
+def test_ids_beyond_the_embedding_are_errors():
     words = codec("target12")
     words.vocab_size = 10
     with pytest.raises(SpecvizError, match="w11"):

@@ -52,7 +52,7 @@ def test_costs_are_measured_with_progress_and_fill_what_was_unknown(cost_measure
     said, done = drain(cost_measurement.measure(Job().claim(), visitor(), trace))
     assert done and any("%" in sentence for sentence in said)
     after = cost_measurement.known(trace)
-    assert after.known and after.source == "here" and after.reach == max(calibration.PLACES) - 1
+    assert after.known and after.source == "here" and after.reach == max(calibration.POSITIONS) - 1
     # the next time nothing has to be measured
     assert not any("%" in sentence for sentence in drain(cost_measurement.measure(Job().claim(), visitor(), trace))[0])
 

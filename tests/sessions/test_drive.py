@@ -155,7 +155,7 @@ def test_a_bad_setting_in_mid_run_is_one_sentence_and_the_run_is_kept(drivers):
     ):
         someone.controls.values |= bad
         last = told(drivers.play(someone, 1))[-1]
-        assert last["state"] == "refused" and sentence in last["say"] and "\n" not in last["say"]
+        assert last["state"] == "not_done" and sentence in last["say"] and "\n" not in last["say"]
         assert len(someone.run.steps) == 2
         someone.controls.values = dict(VALUES)
     assert len(steps_of(told(drivers.play(someone, 1)))) == 1
@@ -181,7 +181,7 @@ def test_a_pair_that_cannot_be_loaded_names_the_one_to_go_back_to(drivers):
     assert told(drivers.play(someone, 1))[-1].get("back") is None
     someone.controls.values["target"] = "missing"
     last = told(drivers.play(someone, 1))[-1]
-    assert last["state"] == "refused" and last["back"] == " ← ".join(
+    assert last["state"] == "not_done" and last["back"] == " ← ".join(
         model.name for model in (someone.run.pair.target, someone.run.pair.draft)
     )
     assert someone.driver.loaded == (KEY[0], KEY[1], "")
@@ -284,12 +284,12 @@ def test_a_blank_seed_is_fresh_for_each_run_and_shown(drivers):
 @pytest.mark.parametrize(
     ("typed", "given"), [("-1", "-1"), ("1.5", "1.5"), ("1e20", "100000000000000000000"), ("x", "'x'")]
 )
-def test_a_seed_that_is_none_is_refused_in_one_sentence_and_no_other_is_taken_for_it(drivers, typed, given):
+def test_a_seed_that_is_none_is_an_error_in_one_sentence_and_no_other_is_taken_for_it(drivers, typed, given):
     someone = visitor()
     someone.controls.take({"seed": typed})
     last = told(drivers.play(someone, 1))[-1]
     allowed = "seed must be a whole number from 0 to 9,223,372,036,854,775,807"
-    assert (last["state"], last["say"]) == ("refused", f"{allowed}; you gave {given}.") and someone.run is None
+    assert (last["state"], last["say"]) == ("not_done", f"{allowed}; you gave {given}.") and someone.run is None
 
 
 @pytest.mark.parametrize("typed", ["9007199254740993", " 7 ", "9223372036854775807"])
@@ -473,7 +473,7 @@ def test_lookups_find_a_run_by_its_id_only(drivers):
     assert "head" in lookups.resync({"r": someone.shown.id, "f": 0})
     assert "head" not in found and "head" in lookups.resync({"r": someone.shown.id, "f": 2, "head": True})
     assert found["seq"] < someone.next_seq() == lookups.resync({"r": someone.shown.id, "f": 2})["seq"]
-    assert lookups.details({"r": someone.shown.id, "i": 0})["places"]
+    assert lookups.details({"r": someone.shown.id, "i": 0})["positions"]
     assert "with" not in lookups.details({"r": someone.shown.id, "i": 0})  # the pair's draft model
     for asked in (
         {"r": "", "f": 0},
@@ -536,7 +536,7 @@ def test_measuring_costs_is_said_before_and_takes_turns_of_its_own(drivers, monk
             shares.append(json.loads(text).get("progress"))
     assert shares[0] is None and shares[1:] == sorted(shares[1:]) and len(shares) > 20
     # a turn for each pass and the end, then the steps, which measure nothing more
-    assert drivers.waiting.queue.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.PLACES)) + 1 + 2
+    assert drivers.waiting.queue.taken - before == (1 + calibration.ROUNDS) * (1 + len(calibration.POSITIONS)) + 1 + 2
     assert someone.run.costs["greedy"] == calibration.known(fresh, someone.controls.settings())
     someone.controls.values["seed"] = 2
     again = told(drivers.play(someone, 1))
@@ -604,7 +604,7 @@ def test_a_strategy_that_cannot_be_made_ready_says_why(drivers, slow):
     slow.gate.set()
     someone = visitor(strategy="slow")
     last = told(drivers.play(someone, 1))[-1]
-    assert (last["state"], last["say"]) == ("refused", slow.error)
+    assert (last["state"], last["say"]) == ("not_done", slow.error)
     someone.controls.values["strategy"] = "greedy"
     told(drivers.play(someone, 1))
     someone.controls.values["strategy"] = "slow"

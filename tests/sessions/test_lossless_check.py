@@ -24,8 +24,8 @@ def run(strategy="sampling", **changes):
     return engine.run(tiny_pair("target12", "draft12"), "w1 w2 w3 w1 w2", settings)
 
 
-def replays(trace, names=NAMES, seed=1, place=None, frames=FRAMES):
-    return list(replayed(Job().claim(), trace, *(place or telling(trace)), names, seed, frames, pace_s=0))
+def replays(trace, names=NAMES, seed=1, position=None, frames=FRAMES):
+    return list(replayed(Job().claim(), trace, *(position or telling(trace)), names, seed, frames, pace_s=0))
 
 
 def verdicts(page):
@@ -37,14 +37,14 @@ def verdicts(page):
 
 
 @pytest.mark.parametrize("trace", [run(), run("greedy"), gallery.read("explanation")], ids=["drawn", "chosen", "real"])
-def test_two_rules_pass_and_the_mistakes_are_caught_at_a_telling_place(trace):
+def test_two_rules_pass_and_the_mistakes_are_caught_at_a_telling_position(trace):
     pages = replays(trace)
     assert len(pages) == len(FRAMES) and "20,000 of 20,000" in pages[-1][0]
     found = verdicts(pages[-1][1])
     assert list(found) == NAMES
     assert [name for name, sign in found.items() if sign == "✓"] == ["speculative sampling", "token matching"]
     assert found["correction drawn from p"] == found["argmax judged as a draw"] == found["lenience"] == "✗"
-    # one that refuses a token whatever the coins say does the right thing at that place, and is not called exact
+    # one that refuses a token whatever the coins say does the right thing at that position, and is not called exact
     assert found["typical acceptance"] in "✗○"
 
 
@@ -84,7 +84,7 @@ def test_at_temperature_0_it_is_said_in_words():
     assert "NaN" not in pages[0][1] and "<table" not in pages[0][1]
 
 
-def test_a_place_without_a_model_cannot_show_the_mistake_with_the_softmax_and_says_so():
+def test_a_position_without_a_model_cannot_show_the_mistake_with_the_softmax_and_says_so():
     trace = run("prompt lookup")
     page = replays(trace, ["speculative sampling", "argmax judged as a draw"])[-1][1]
     assert "Not shown: no model made this draft" in page and page.count("<table") == 1
@@ -92,7 +92,7 @@ def test_a_place_without_a_model_cannot_show_the_mistake_with_the_softmax_and_sa
 
 
 @pytest.mark.parametrize(
-    ("step", "place", "names", "seed", "sentence"),
+    ("step", "position", "names", "seed", "sentence"),
     [
         (1, 1, [], 1, "at least one rule"),
         (1, 1, ["magic"], 1, "no rule named 'magic'"),
@@ -104,21 +104,21 @@ def test_a_place_without_a_model_cannot_show_the_mistake_with_the_softmax_and_sa
         (1, 9, NAMES, 1, "position in step 1 must be"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(step, place, names, seed, sentence):
+def test_what_is_wrong_is_one_sentence(step, position, names, seed, sentence):
     with pytest.raises(SpecvizError, match=sentence):
-        replays(run(), names, seed, (step, place))
+        replays(run(), names, seed, (step, position))
 
 
-def test_runs_without_drafts_bonus_places_and_empty_runs_are_one_sentence():
+def test_runs_without_drafts_bonus_positions_and_empty_runs_are_one_sentence():
     with pytest.raises(SpecvizError, match="Nothing was drafted in this run"):
         telling(run(k=0))
     with pytest.raises(SpecvizError, match="no step yet"):
-        replays(replace(run(), steps=()), place=(1, 1))
+        replays(replace(run(), steps=()), position=(1, 1))
     trace = run()
-    bonus = next((s.index + 1, n + 1) for s in trace.steps for n, p in enumerate(s.places) if p.overlap is None)
+    bonus = next((s.index + 1, n + 1) for s in trace.steps for n, p in enumerate(s.positions) if p.overlap is None)
     assert say("sessions.check_alone") in lossless_check.about(trace, *bonus)
     with pytest.raises(SpecvizError, match=say("lossless.not_drafted")):
-        replays(trace, place=bonus)
+        replays(trace, position=bonus)
 
 
 def test_words_of_models_are_escaped():

@@ -3,15 +3,16 @@
 import dataclasses
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from specviz.core.assets import ASSETS
-from specviz.core.records import BaselineRecord, Costs, Difference
+from specviz.core.records import BaselineRecord, Costs, Difference, PlaceRecord, PositionRecord
 from specviz.core.settings import MAX_NEW_TOKENS, RunSettings
 from specviz.decoding import engine
 from specviz.drafting import LENGTHS
-from specviz.metrics.rejections import ranks, refusals
+from specviz.metrics.rejections import ranks, rejections
 from specviz.recordings import gallery
 from specviz.traces.trace import MAX_TRACE_CHARS, MOST_WRITTEN, SCHEMA, Trace, TraceError
 
@@ -59,7 +60,7 @@ def test_a_bad_file_gets_a_sentence(text, change, sentence):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"schema": NaN}', "[" * 100_000])
-def test_what_is_no_trace_at_all_is_refused(text):
+def test_what_is_no_trace_at_all_is_an_error(text):
     with pytest.raises(TraceError):
         Trace.from_json(text)
 
@@ -150,10 +151,10 @@ def test_a_run_too_long_to_be_saved_whole_is_saved_with_fewer_probabilities(pair
         assert Trace.from_json(again.to_json()) == again and again.output_ids == run.output_ids
         for ours, theirs in zip(again.steps, run.steps, strict=True):
             assert [(t.fate, t.coin) for t in ours.tokens] == [(t.fate, t.coin) for t in theirs.tokens]
-            assert [p.overlap for p in ours.places] == [p.overlap for p in theirs.places]
-        assert ranks(refusals(again.steps)).keys() == ranks(refusals(run.steps)).keys()
+            assert [p.overlap for p in ours.positions] == [p.overlap for p in theirs.positions]
+        assert ranks(rejections(again.steps)).keys() == ranks(rejections(run.steps)).keys()
         if room < whole:  # ranks that can no longer be known are not made up
-            assert {r.rank for r in refusals(again.steps)} == {None}
+            assert {r.rank for r in rejections(again.steps)} == {None}
     assert sizes == sorted(sizes, reverse=True) and len(sizes) >= 2
     monkeypatch.setattr("specviz.traces.trace.MOST_WRITTEN", 1000)
     with pytest.raises(TraceError, match="Record a shorter run"):
@@ -166,3 +167,16 @@ def test_the_page_reads_what_may_be_written():
     assert most == MAX_TRACE_CHARS > 1.2 * MOST_WRITTEN
     # at K = 4 and temperature 1 a token takes about 3.1 kB, with its share of the candidates
     assert MAX_NEW_TOKENS * 3_100 < MOST_WRITTEN
+
+
+def test_records_and_files_keep_the_names_of_version_0_1(pair):
+    run = engine.run(
+        pair("ctx_t", "ctx_d"), [1, 2, 3], RunSettings(strategy="greedy", k=3, temperature=0, max_new_tokens=6)
+    )
+    apart = Difference(2, 4, "d", 5, "e", 1.0, 1.5)
+    run = replace(run, baseline=BaselineRecord((4, 5, 6), (0.1,) * 3, identical=False, compared=3, difference=apart))
+    assert run.steps[0].places == run.steps[0].positions != () and apart.place == apart.position == 2
+    assert PlaceRecord is PositionRecord
+    data = json.loads(run.to_json())
+    assert data["steps"][0]["places"] and "positions" not in data["steps"][0]
+    assert data["baseline"]["difference"]["place"] == 2 and "position" not in data["baseline"]["difference"]

@@ -143,7 +143,7 @@ def test_a_menu_of_a_study_keeps_the_focus_by_enter_and_is_closed_by_tab(visit):
     assert visit.page.locator("#sv-whole-strategy .options").count() == 0
 
 
-def test_what_is_typed_into_a_menu_opened_by_an_arrow_takes_the_place_of_its_entry(visit):
+def test_what_is_typed_into_a_menu_opened_by_an_arrow_replaces_its_entry(visit):
     box = visit.page.locator("#sv-strategy input")
     box.focus()
     visit.page.get_by_role("option", name="sampling", exact=True).wait_for()
@@ -243,7 +243,7 @@ def test_headings_that_fold_tell_whether_they_are_open(visit):
     visit.until(told, "[5]")
 
 
-def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(visit):
+def test_the_same_error_once_more_is_said_once_more_and_a_redraw_says_nothing(visit):
     visit.page.evaluate(
         """() => {
             const voice = document.querySelector('.sv-top .sv-sr');
@@ -253,14 +253,14 @@ def test_the_same_refusal_once_more_is_said_once_more_and_a_redraw_says_nothing(
         }"""
     )
     visit.prompt("")
-    refusals = "() => window.heard.filter((words) => words.startsWith('Not done. Type a prompt')).length"
+    rejections = "() => window.heard.filter((words) => words.startsWith('Not done. Type a prompt')).length"
     for times in (1, 2):
         visit.press("play")
-        visit.until(f"(n) => ({refusals})() === n", times)
+        visit.until(f"(n) => ({rejections})() === n", times)
     visit.page.evaluate("() => document.body.classList.add('drawn-anew')")  # all parts are drawn again
     visit.key("ArrowLeft")
     visit.page.wait_for_timeout(300)
-    assert visit.page.evaluate(refusals) == 2
+    assert visit.page.evaluate(rejections) == 2
 
 
 def test_the_note_of_a_control_stands_beside_it_wherever_the_column_is_scrolled_to(visit):

@@ -15,11 +15,11 @@ from tests.ui.actions import expected, link_of, reload, save
 
 
 def test_every_setting_is_read_from_an_address():
-    values, refused = links.read(
+    values, invalid = links.read(
         "?prompt=Hello%20you&strategy=greedy&k=8&temperature=0&top_k=5&top_p=0.9&repetition_penalty=1.2&max_new_tokens=20"
         "&seed=9&draft_length=cost-aware&chat=0&stop=a%0Ab&rule=token%20matching&target=gpt2-xl&draft=distilgpt2&dtype=float32&speed=2%20steps%2Fs"
     )
-    assert refused == []
+    assert invalid == []
     assert values == {
         "prompt": "Hello you",
         "strategy": "greedy",
@@ -76,29 +76,29 @@ def test_knobs_of_strategies_and_draft_lengths_come_along():
     ],
 )
 def test_a_bad_value_is_left_out_and_told(query, sentence):
-    values, refused = links.read("?" + query)
-    assert values == {} and len(refused) == 1 and sentence in refused[0] and "\n" not in refused[0]
-    assert links.told(refused).startswith("A setting of this link was not used as given: ")
+    values, invalid = links.read("?" + query)
+    assert values == {} and len(invalid) == 1 and sentence in invalid[0] and "\n" not in invalid[0]
+    assert links.told(invalid).startswith("A setting of this link was not used as given: ")
 
 
 def test_a_bad_value_does_not_take_the_good_ones_along():
-    values, refused = links.read("k=8&temperature=warm&seed=3&strategy=x")
-    assert values == {"k": 8, "seed": 3} and len(refused) == 2
-    assert links.told(refused) == (
+    values, invalid = links.read("k=8&temperature=warm&seed=3&strategy=x")
+    assert values == {"k": 8, "seed": 3} and len(invalid) == 2
+    assert links.told(invalid) == (
         "2 settings of this link were not used as given. temperature must be a number from 0 to 2. "
         "The menu “Drafting strategy” has no 'x'."
     )
 
 
 def test_what_no_slider_reaches_is_brought_to_its_end_and_told():
-    values, refused = links.read("temperature=50&top_k=1000&k=99&top_p=-1&ngram=0")
+    values, invalid = links.read("temperature=50&top_k=1000&k=99&top_p=-1&ngram=0")
     assert values == {"temperature": 2.0, "top_k": 200, "k": 32, "top_p": 0.0, "ngram": 1}
-    assert refused[:3] == [
+    assert invalid[:3] == [
         "temperature must be from 0 to 2 on this page, so 2 is used; the link asked for 50.",
         "top-k must be from 0 to 200 on this page, so 200 is used; the link asked for 1000.",
         "K must be from 0 to 32 on this page, so 32 is used; the link asked for 99.",
     ]
-    assert len(refused) == 5 and links.told(refused).startswith("5 settings of this link were not used as given.")
+    assert len(invalid) == 5 and links.told(invalid).startswith("5 settings of this link were not used as given.")
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_the_card_does_not_promise_candidates_that_a_lost_server_had(desk, open_
     server.end()
     visit.wait_state("Offline")
     visit.until(
-        "() => document.querySelector('.sv-place .sv-muted').textContent"
+        "() => document.querySelector('.sv-position .sv-muted').textContent"
         " === 'The candidates are on the server, which is unreachable.'"
     )
     visit.complaints.clear()

@@ -36,11 +36,11 @@ def test_without_plotly_all_but_the_charts_works_and_they_say_so(context):
 def test_without_one_of_its_modules_the_page_says_so(context):
     asked = []
 
-    def refuse(route):
+    def block(route):
         asked.append(route.request.url)
         route.fulfill(status=404, body="no")
 
-    context.route("**/ribbon.js", refuse)
+    context.route("**/ribbon.js", block)
     page = context.new_page()
     page.goto(browser.address(), wait_until="commit")
     says = page.locator("#sv-view .sv-failed")

@@ -49,7 +49,7 @@ def test_the_stand_in_is_named_beside_the_recording_and_in_the_menu_and_not_afte
     tab.until("(w) => document.querySelector('.sv-tip').textContent.includes(w)", "Why.")
 
 
-def test_the_menu_shows_what_runs_only_in_place_of_the_default_pair():
+def test_the_menu_shows_what_runs_only_instead_of_the_default_pair():
     menu = controls.pair_menu()
     for words, chosen in (("", DEFAULT_PAIR), (INSTEAD, OFFLINE_PAIR)):
         shown = panel.Panel({}, {}, menu, lambda words=words: words)

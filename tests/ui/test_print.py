@@ -17,7 +17,7 @@ PAPER = {"upright": {"width": 720, "height": 1000}, "across": {"width": 1040, "h
 LAID_OUT = """() => {
     const shown = (node) => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().width > 1;
     const box = (node) => node.getBoundingClientRect(), all = (what) => [...document.querySelectorAll(what)].filter(shown);
-    const blocks = all('.sv-headline, .sv-ribbon, .sv-card-head, .sv-lanes, .sv-place, .sv-chart');
+    const blocks = all('.sv-headline, .sv-ribbon, .sv-card-head, .sv-lanes, .sv-position, .sv-chart');
     const crossed = (a, b) => (over(box(a), box(b)) ? [a.className + ' ' + b.className] : []);
     const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
     const ribbon = document.querySelector('.sv-ribbon');

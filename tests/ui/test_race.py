@@ -131,7 +131,7 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
     )
     lanes_ = [
         lane("target alone", [100, 200, 300, 400], "abcd"),
-        lane("greedy", [50, 100, 150, 200], "abxy", held={"same": False, "place": 2, "says": says}),
+        lane("greedy", [50, 100, 150, 200], "abxy", held={"same": False, "position": 2, "says": says}),
         lane("sampling", [60, 120, 180, 240], "abcd"),
         lane("n-gram table", [70, 140, 210, 280], "abcd"),
     ]
@@ -147,8 +147,8 @@ def test_where_texts_part_both_tokens_are_marked_once_both_have_come(chromium):
     # as wide as they are where there is no Gradio beside them: what counts is which are marked, and when
     marked = "() => [...document.querySelectorAll('.sv-column')].map((c) => [...c.children].map((n) => n.matches('.sv-parted')))"
     assert page.evaluate(marked) == [[False] * 4, [False] * 4, [True, True, False, False], [False] * 4]
-    places = [words.rpartition(" · ")[2] for words in page.locator(".sv-track-figures").all_text_contents()]
-    assert places == [f"finished {place}" for place in ("4th", "first", "second", "third")]
+    positions = [words.rpartition(" · ")[2] for words in page.locator(".sv-track-figures").all_text_contents()]
+    assert positions == [f"finished {place}" for place in ("4th", "first", "second", "third")]
     assert "greedy: 2.00× the target alone" in page.locator(".sv-race-outcome").text_content()
     assert f"≠ {says}" in page.locator(".sv-race-outcome").text_content()
     bar = page.locator(RANGE)

@@ -376,7 +376,7 @@ def test_a_note_goes_when_a_key_moves_the_cursor_and_keeps_up_with_a_run(visit):
     visit.until(f"(n) => ({tokens})() === n", shown)
 
 
-def test_find_a_telling_place_says_where_it_already_is(visit):
+def test_find_a_telling_position_says_where_it_already_is(visit):
     visit.page.locator("#sv-lossless > .label-wrap").click()
     visit.page.locator("#sv-lossless-where").get_by_text("after “").first.wait_for()
     visit.page.locator("#sv-lossless-find").click()

@@ -233,7 +233,7 @@ def test_the_example_menu_follows_the_prompt(visit):
     visit.until("(p) => document.querySelector('#sv-prompt textarea').value === p", PRESETS["Story"].prompt)
 
 
-def test_the_voice_speaks_whole_sentences_and_of_places_for_trees(visit):
+def test_the_voice_speaks_whole_sentences_and_of_positions_for_trees(visit):
     heard = "(words) => new RegExp(words).test(document.querySelector('.sv-top .sv-sr').textContent)"
     visit.press("play")
     visit.wait_state("Finished")

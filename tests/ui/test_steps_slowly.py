@@ -89,16 +89,16 @@ def test_on_a_phone_the_lanes_follow_the_token_that_is_told(shared, open_tab):
     visit.press("step")
     visit.wait_label("step 2 of 2")
     visit.until(TALE)  # stops after its first part, where motion is not wanted
-    refused = visit.page.evaluate(
+    rejected = visit.page.evaluate(
         """() => [...document.querySelectorAll('.sv-lanes .sv-lane-fate td')].findIndex((td) => td.textContent.startsWith('✗'))"""
     )
-    assert refused == 0 and visit.page.locator(".sv-lanes .sv-lane-draft td").count() == 5
+    assert rejected == 0 and visit.page.locator(".sv-lanes .sv-lane-draft td").count() == 5
     assert visit.page.evaluate(in_sight, 3), "the token drafted last"
     visit.page.get_by_role("button", name="Verdicts").click()
-    assert visit.page.evaluate(in_sight, refused), "the token refused"
+    assert visit.page.evaluate(in_sight, rejected), "the token refused"
     visit.page.locator(".sv-lanes").evaluate("(n) => { n.scrollLeft = 999; }")
     visit.page.get_by_role("button", name="Skip to the end").click()
-    assert visit.page.evaluate(in_sight, refused), "the token chosen at the end"
+    assert visit.page.evaluate(in_sight, rejected), "the token chosen at the end"
 
 
 def test_a_step_that_is_looked_at_is_told_in_order_and_then_shown_whole(visit):
@@ -366,7 +366,7 @@ def test_the_ribbon_shows_the_winning_branch_and_one_mark_for_the_rest(forked):
     assert not visit.page.locator(".sv-fork-rest").first.is_visible()
 
 
-def test_the_headline_counts_places_and_says_so(forked):
+def test_the_headline_counts_positions_and_says_so(forked):
     visit, trace = forked
     to_end(visit)
     counts = count(trace.steps)
@@ -395,7 +395,7 @@ def test_the_tree_is_drawn_and_gone_through_by_keys_without_moving_the_run(forke
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft", "ArrowDown", "End", "Home", " "):
         visit.page.keyboard.press(key)
         assert visit.page.evaluate("() => document.activeElement.getAttribute('aria-selected')") == "true"
-        titles.add(visit.page.locator(".sv-place-title").text_content())
+        titles.add(visit.page.locator(".sv-position-title").text_content())
     assert visit.label() == label and visit.state() == "Finished"
     assert any(title.startswith("Position 1, directly after the text") for title in titles)
     assert any(title.startswith("Position 2, after") for title in titles)
@@ -404,7 +404,7 @@ def test_the_tree_is_drawn_and_gone_through_by_keys_without_moving_the_run(forke
     assert visit.page.locator(".sv-lane-draft .sv-pick").count() == tested + 1
 
 
-def test_a_chain_has_no_tree_and_a_tree_is_told_place_by_place(forked):
+def test_a_chain_has_no_tree_and_a_tree_is_told_position_by_position(forked):
     visit, _ = forked
     switch(visit, "Slow steps")
     visit.until(TALE)

@@ -77,8 +77,8 @@ def test_a_run_is_saved_as_a_page_that_opens_at_the_step_on_screen(trace):
 def test_an_opened_file_is_the_recording_of_its_trace(trace):
     answer = json.loads(READER.open(trace.to_json()))
     assert answer["recording"] == json.loads(wire.pack(wire.recording(Trace.from_json(trace.to_json()))))
-    values, refused = links.check(answer["controls"])
-    assert refused == [] and values["stop"] == "a\\nb\nc" and values["ngram"] == 2 and values["prompt"] == "w1 w2"
+    values, invalid = links.check(answer["controls"])
+    assert invalid == [] and values["stop"] == "a\\nb\nc" and values["ngram"] == 2 and values["prompt"] == "w1 w2"
 
 
 @pytest.mark.parametrize(
@@ -120,17 +120,17 @@ def test_opened_files_are_kept_as_long_as_they_are_not_too_much_together(trace, 
     assert list(reader._opened) == [last]  # the newest stays, however large it is
 
 
-def test_a_file_changed_anywhere_is_shown_or_refused_but_never_fails(trace):
+def test_a_file_changed_anywhere_is_shown_or_reported_but_never_fails(trace):
     whole, chance = json.loads(trace.to_json()), random.Random(1)
     strange = [None, -1, 1e999, 2.5, True, "x", "<b>", [], {}, [[1]], {"a": 1}, 10**400]
 
-    def places(node, path=()):
+    def paths(node, path=()):
         yield path
         for key in node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
-            yield from places(node[key], (*path, key))
+            yield from paths(node[key], (*path, key))
 
-    every = [p for p in places(whole) if p]
-    refused = 0
+    every = [p for p in paths(whole) if p]
+    invalid = 0
     for path in chance.sample(every, 400):
         changed = json.loads(trace.to_json())
         at = changed
@@ -142,10 +142,10 @@ def test_a_file_changed_anywhere_is_shown_or_refused_but_never_fails(trace):
             at[path[-1]] = chance.choice(strange)
         answer = json.loads(READER.open(json.dumps(changed)), parse_constant=pytest.fail)
         assert ("recording" in answer) != ("error" in answer), path
-        refused += "error" in answer
+        invalid += "error" in answer
         if "error" in answer:
             assert "\n" not in answer["error"] and "Error" not in answer["error"], path
-    assert refused > 200
+    assert invalid > 200
 
 
 def test_every_recording_of_the_gallery_is_there_with_its_baseline_and_as_it_is_said_to_be_made():
@@ -230,7 +230,7 @@ def test_a_recording_and_the_target_alone_beside_it_take_turns(monkeypatch):
     assert queue == [len(step.emitted_ids) for step in made.steps]
 
 
-def test_what_all_recordings_need_is_made_or_refused_before_the_first(monkeypatch):
+def test_what_all_recordings_need_is_made_or_reported_missing_before_the_first(monkeypatch):
     made = []
     monkeypatch.setattr(studio, "make_ready", lambda pair, strategy: made.append(strategy))
     monkeypatch.setattr(studio.psutil, "cpu_percent", lambda interval: 70.0)

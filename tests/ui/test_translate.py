@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.ui.actions import SCREEN, unfold
 
-TOKENS = ".sv-chip, .sv-cand bdi, .sv-place-title bdi, .sv-lo tbody th bdi, .sv-node-text, .sv-strip i, .sv-share i"
+TOKENS = ".sv-chip, .sv-cand bdi, .sv-position-title bdi, .sv-lo tbody th bdi, .sv-node-text, .sv-strip i, .sv-share i"
 FIGURES = ", ".join(
     (
         ".sv-big",

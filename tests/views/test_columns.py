@@ -108,14 +108,14 @@ def test_rows_of_several_steps_are_sums_of_theirs(steps):
         assert table["emitted"][row] == part.emitted
 
 
-def test_acceptance_by_place_is_that_of_python(steps):
+def test_acceptance_by_position_is_that_of_python(steps):
     table = in_browser(steps, "positionTable(store, store.n)")
     rates = count(steps).conditional_by_position
     assert list(zip(table["accepted"], table["tested"], strict=True)) == [(rate.part, rate.whole) for rate in rates]
 
 
-def test_a_refused_sibling_before_an_accepted_one_is_no_refused_place():
-    # ✗ a, ✓ b → the walk went on to a leaf: one place tested, one accepted
+def test_a_rejected_sibling_before_an_accepted_one_rejects_no_position():
+    # ✗ a, ✓ b → the walk went on to a leaf: one position tested, one accepted
     fates = [Fate.REJECTED, Fate.ACCEPTED]
     step = a_step([ROOT, ROOT], fates, Fate.BONUS)
     found = in_browser([step], "store.figures()")
@@ -183,7 +183,7 @@ def test_a_tree_is_laid_out_without_overlaps_or_crossings(seed):
 
 
 def test_a_spine_with_siblings_needs_as_many_rows_as_siblings():
-    # ✓ with a refused sibling below, three times over: rows are shared from place to place
+    # ✓ with a refused sibling below, three times over: rows are shared from position to position
     parents = [ROOT, ROOT, 0, 0, 2, 2]
     rows = dict(map(tuple, run(FILES, "[...treeRows(GIVEN, false)]", [[1, "x", "u", p] for p in parents])))
     assert max(rows.values()) == 1

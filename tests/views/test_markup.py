@@ -97,7 +97,7 @@ def pieces(trace):
 def test_every_text_of_the_trace_is_markup_that_wants_to_run(trace):
     told = json.dumps(json.loads(evil_trace())).count("window.__ran='img'")
     assert told > 100 and trace.prompt == trace.text == trace.pair["target"] == MARKUP
-    assert trace.steps[0].tokens[0].text == trace.steps[0].places[0].candidates[0].text == MARKUP
+    assert trace.steps[0].tokens[0].text == trace.steps[0].positions[0].candidates[0].text == MARKUP
 
 
 def test_no_text_of_a_trace_becomes_markup(trace):

@@ -8,7 +8,7 @@ import pytest
 from specviz.core.words import say
 from specviz.metrics.pace import pace
 from specviz.metrics.rates import count
-from specviz.metrics.rejections import ranks, refusals, saved
+from specviz.metrics.rejections import ranks, rejections, saved
 from specviz.recordings import gallery
 from specviz.views import numbers
 from specviz.views.elements import changed
@@ -19,7 +19,7 @@ from tests.ui.browser import EVIL
 
 def test_the_recorded_run_has_all_its_denominators():
     trace = gallery.read("explanation")
-    counts, found = count(trace.steps), refusals(trace.steps)
+    counts, found = count(trace.steps), rejections(trace.steps)
     alpha, n = counts.acceptance_rate, len(found)
     assert alpha.whole > 20 and n > 5
     said = words(numbers.study(trace))
@@ -59,7 +59,7 @@ def test_every_recording_adds_up(name):
     html = numbers.study(gallery.read(name))
     assert not re.search(r"\bnan\b|\binf\b|None", words(html))
     bars = [int(n) for n in re.findall(r"<span>(\d+) of \d+ \(", html)]
-    assert not bars or sum(bars) == len(refusals(gallery.read(name).steps))
+    assert not bars or sum(bars) == len(rejections(gallery.read(name).steps))
     # every table can be scrolled and says what it is; every column is headed
     assert html.count("<table") == html.count('tabindex="0" role="region" aria-label=')
     assert all(len(row) for row in re.findall(r'<th scope="col">(.*?)</th>', html))

@@ -60,7 +60,7 @@ def test_the_axis_of_the_strip_has_few_ticks_and_a_bounded_width():
 def test_the_browsers_axes_are_bounded():
     tops = js.run(["dom.js"], "GIVEN.map(niceCeil)", [0, 1e-9, 86_400_000, 1e300])
     assert tops[0] == 1 and all(top >= value for top, value in zip(tops[1:], [1e-9, 86_400_000, 1e300], strict=True))
-    # a tick for each place of a draft would be thousands: as many as can be read at most
+    # a tick for each position of a draft would be thousands: as many as can be read at most
     for size in (1, 16, 32, 1000, 100_000):
         step = js.run(["dom.js", "plotting.js", "charts.js"], f"tickEvery({size})")
         assert 1 <= size / step <= 16 or size < 16

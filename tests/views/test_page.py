@@ -61,9 +61,9 @@ def test_the_template_is_static():
 
 
 def test_the_browser_reads_token_fields_where_the_wire_puts_them():
-    places = dict(re.findall(r"\b([A-Z]+) = (\d+)", page.SCRIPTS["wire.js"].decode()))
+    positions = dict(re.findall(r"\b([A-Z]+) = (\d+)", page.SCRIPTS["wire.js"].decode()))
     order = ["ID", "SHOWN", "FATE", "PARENT", "Q", "P", "ACCEPT", "COIN", "DRAFTER", "VERIFIER", "BREAKS"]
-    assert [int(places[name]) for name in order] == list(range(len(order)))
+    assert [int(positions[name]) for name in order] == list(range(len(order)))
     assert "breaks]" in (wire.__doc__ or "")
 
 

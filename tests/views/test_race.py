@@ -60,14 +60,14 @@ def test_the_target_alone_and_the_two_fastest_lanes_race_until_more_are_chosen(f
     assert found["lanes"][0]["name"] == ALONE and len(found["lanes"]) == 5
 
 
-def test_identical_texts_get_a_tick_and_a_difference_its_place_logits_and_margin():
+def test_identical_texts_get_a_tick_and_a_difference_its_position_logits_and_margin():
     traces = traces_of()
     held = made(traces)["lanes"][1]["held"]
-    assert held == {"same": True, "place": None, "says": "The target alone writes the same 20 tokens."}
+    assert held == {"same": True, "position": None, "says": "The target alone writes the same 20 tokens."}
     record = BaselineRecord((1,), (0.1,), False, 9, Difference(4, 1, "w1", 2, "w2", 3.5, 3.75), tie_bound=0.5)
     traces["greedy"] = replace(traces["greedy"], baseline=record)
     held = made(traces)["lanes"][1]["held"]
-    assert held["place"] == 4 and not held["same"]
+    assert held["position"] == 4 and not held["same"]
     assert "logits are 3.500 and 3.750. The margin 0.250 is below 0.5: a near-tie." in held["says"]
     # a margin above the bound is never called one
     record = replace(record, tie_bound=0.1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from specviz.core.records import BaselineRecord, Candidate, Difference, Fate, PlaceRecord, StepRecord, TokenRecord
+from specviz.core.records import BaselineRecord, Candidate, Difference, Fate, PositionRecord, StepRecord, TokenRecord
 from specviz.core.settings import RunSettings
 from specviz.traces.trace import Trace
 from specviz.views import wire
@@ -31,7 +31,7 @@ def judged(fate, accept, coin, parent=-1):
 def a_step(tokens=(), extra=None, index=0, start=0, **settings):
     tokens = tuple(tokens)
     emitted = tuple(t.token_id for t in tokens if t.fate is Fate.ACCEPTED) + ((extra.token_id,) if extra else ())
-    place = PlaceRecord(-1, 0.7, (Candidate(5, "", 0.5, 0.25, None, 0.125),), 0.5, 0.75)
+    position = PositionRecord(-1, 0.7, (Candidate(5, "", 0.5, 0.25, None, 0.125),), 0.5, 0.75)
     return StepRecord(
         index,
         start,
@@ -45,7 +45,7 @@ def a_step(tokens=(), extra=None, index=0, start=0, **settings):
         0.0123456,
         0.0456789,
         0.000123456,
-        places=(place,),
+        positions=(position,),
     )
 
 
@@ -118,16 +118,16 @@ def test_numbers_that_need_no_care_have_four_digits():
 def test_details_hold_whole_texts_and_candidates():
     detail = wire.detail(a_step([judged(Fate.ACCEPTED, 1.0, 0.5)], token(Fate.BONUS, "x" * 300)))
     assert detail["ex"] == "x" * 300
-    assert detail["places"] == [
+    assert detail["positions"] == [
         {"node": -1, "beta": 0.7, "cand": [[5, "⟨id 5⟩", 0.5, 0.25, None, 0.125]], "qt": 0.5, "pt": 0.75}
     ]
 
 
-def test_a_place_with_several_siblings_says_how_likely_one_was_to_be_taken():
+def test_a_position_with_several_siblings_says_how_likely_one_was_to_be_taken():
     record = a_step([judged(Fate.ACCEPTED, 1.0, 0.5)], token(Fate.BONUS))
-    assert "any" not in wire.detail(record)["places"][0]
-    place = replace(record.places[0], accept_prob=0.87654321)
-    assert wire.detail(replace(record, places=(place,)))["places"][0]["any"] == 0.8765
+    assert "any" not in wire.detail(record)["positions"][0]
+    position = replace(record.positions[0], accept_prob=0.87654321)
+    assert wire.detail(replace(record, positions=(position,)))["positions"][0]["any"] == 0.8765
 
 
 def test_head_from_parts_names_tokens_without_text():

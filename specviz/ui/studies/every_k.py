@@ -49,7 +49,7 @@ def look(trace: Trace, cost_measurement: CostMeasurement) -> str:
     while cost_measurement.queue.submit(guessing.step).result():
         pass
     own = recorded(trace)
-    guesses = [own.get(place, guess) for place, guess in enumerate(guessing.guesses)]
+    guesses = [own.get(position, guess) for position, guess in enumerate(guessing.guesses)]
     found = counterfactual(trace, guesses, KS, guessing.end_ids)
     known = cost_measurement.known(trace, strategy="greedy")
     same = cost_measurement.known(trace).strategy == known.strategy
@@ -128,7 +128,7 @@ def _costs(known: Pace, beside: str) -> str:
     if not known.known:
         return say("every_k.no_costs")
     assert known.v
-    measured = {places - 1 for places, _ in known.verify_cost[1:] if places - 1 <= known.reach}
+    measured = {positions - 1 for positions, _ in known.verify_cost[1:] if positions - 1 <= known.reach}
     # costs that were measured separately are known for every K: a few are enough to read the line
     some = sorted(measured) if len(measured) <= 4 else [k for k in (1, 2, 4, 8, 16, 32) if k in measured]
     v = ", ".join(f"v({k}) = {known.v(k):.2f}" for k in some)

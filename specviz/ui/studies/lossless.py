@@ -29,8 +29,15 @@ def add(context: StudyContext) -> None:
             step = gr.Slider(
                 1, 2, 1, step=1, label=say("lossless.step"), elem_id="sv-lossless-step", buttons=[], min_width=160
             )
-            place = gr.Slider(
-                1, 2, 1, step=1, label=say("lossless.position"), elem_id="sv-lossless-place", buttons=[], min_width=160
+            position = gr.Slider(
+                1,
+                2,
+                1,
+                step=1,
+                label=say("lossless.position"),
+                elem_id="sv-lossless-position",
+                buttons=[],
+                min_width=160,
             )
             seed = gr.Number(
                 SEED.default, label=spoken(SEED.label), info=spoken(SEED.help), precision=0, minimum=0, min_width=120
@@ -78,7 +85,7 @@ def add(context: StudyContext) -> None:
         number, which = lossless_check.telling(trace)
         return [
             gr.update(maximum=max(2, len(trace.steps)), value=number),
-            gr.update(maximum=max(2, len(trace.steps[number - 1].places)), value=which),
+            gr.update(maximum=max(2, len(trace.steps[number - 1].positions)), value=which),
             words(lossless_check.about(trace, number, which)),
         ]
 
@@ -95,9 +102,9 @@ def add(context: StudyContext) -> None:
         try:
             trace = context.on_screen(shown)
             record, _ = lossless_check.at(trace, number, 1)
-            which = min(which, len(record.places))
+            which = min(which, len(record.positions))
             return [
-                gr.update(maximum=max(2, len(record.places)), value=which),
+                gr.update(maximum=max(2, len(record.positions)), value=which),
                 words(lossless_check.about(trace, number, which)),
             ]
         except SpecvizError as error:
@@ -113,14 +120,14 @@ def add(context: StudyContext) -> None:
         )
 
     hidden = gr.Textbox(visible=False)
-    context.looks(unfolded, None, find, [step, place, where], line=says)
-    again.click(find_again, [hidden, step, place], [says, step, place, where], js=SHOWN_JS, **context.quick)
-    for slider in (step, place):
+    context.looks(unfolded, None, find, [step, position, where], line=says)
+    again.click(find_again, [hidden, step, position], [says, step, position, where], js=SHOWN_JS, **context.quick)
+    for slider in (step, position):
         # change, not release: an arrow key moves it too
         slider.change(
-            move, [hidden, step, place], [place, where], js=SHOWN_JS, trigger_mode="always_last", **context.quick
+            move, [hidden, step, position], [position, where], js=SHOWN_JS, trigger_mode="always_last", **context.quick
         )
-    go.click(replay, [hidden, step, place, names, seed], [says, seen], js=SHOWN_JS, **context.long)
+    go.click(replay, [hidden, step, position, names, seed], [says, seen], js=SHOWN_JS, **context.long)
     context.stops(halt, REPLAY)
     check.click(count, [strategy, names, runs], [tells, found], **context.long)
     context.stops(end, COUNT)

@@ -25,7 +25,7 @@ from specviz.views.theory import Curve
 
 JOB = "measure costs"
 EXAMPLE = (0.7, 0.1, 0.05)
-"""α, c and the cost of one more place, where a run has none: made up, and called so."""
+"""α, c and the cost of one more position, where a run has none: made up, and called so."""
 LIMITS = ((1.0, 0.01), (2.0, 0.01), (1.0, 0.005))
 """How far the three sliders go, and in what steps."""
 
@@ -184,7 +184,7 @@ class Own:
         return cls(
             {
                 "exact": values[:2],
-                "sliders": [_placed(value, *limit) for value, limit in zip(values, LIMITS, strict=True)],
+                "sliders": [_slider_value(value, *limit) for value, limit in zip(values, LIMITS, strict=True)],
                 "v": [list(pair) for pair in found.verify_cost],
                 "reach": found.reach,
                 "points": [_plain(point) for point in found.points],
@@ -202,7 +202,7 @@ class Own:
         return float(alpha), float(c), float(slope)
 
     def curve(self, at: tuple[float, float, float]) -> Curve:
-        """What is drawn with the sliders at these places."""
+        """What is drawn for these slider values."""
         points = tuple(Point(*point) for point in (self.known or {}).get("points", ()))
         short = tuple((int(n), float(share)) for n, share in (self.known or {}).get("short", ()))
         if self.known and "exact" in self.known and tuple(at) == self.sliders:
@@ -252,6 +252,6 @@ def _plain(point: Point) -> list[Any]:
     return [point.k, point.speed_up, point.steps, point.tokens, point.adaptive]
 
 
-def _placed(value: float, high: float, step: float) -> float:
+def _slider_value(value: float, high: float, step: float) -> float:
     """Where a slider stands for this value."""
     return min(high, round(round(value / step) * step, 6))
