@@ -68,6 +68,7 @@ export function makeDrawing(store, parts, reach) {
       parts.headline.update();
       parts.status.update();
       parts.charts.touch();
+      parts.tip.refresh();
     },
     moved(settled) {
       if (settled) parts.slow.look();

@@ -56,7 +56,7 @@ export function makeHeadline(host, store) {
       const f = store.figures();
       row.classList.toggle('sv-slower', some(f.speedup) && f.speedup < 1);
       const busy = f.speedup && (beyond(f) || store.baseline.uneven || disturbed(store)) ? ' ⚠' : '';
-      if (f.speedup) set.speed(f.speedup.toFixed(2) + '×' + busy, '', say('view.target_alone') + mark(store.baseline));
+      if (f.speedup) set.speed(f.speedup.toFixed(2) + '×' + busy, '', say('view.target_alone') + mark(store.baseline, f.tokens));
       else set.speed('–', '', say('view.not_measured'));
       set.alpha(percent(f.accepted, f.tested), f.tested ? say(f.trees ? 'view.of_positions' : 'view.of_tested', { part: f.accepted, whole: f.tested }) : '',
         f.drafted ? say('view.of_drafted', { share: percent(f.accepted, f.drafted), drafted: f.drafted, each: (f.drafted / f.steps).toFixed(1) })
@@ -82,7 +82,12 @@ const draftedNote = (f) => (!f.drafted ? [] : [
     say('view.tip_share_each', { each: (f.drafted / f.steps).toFixed(1) })].filter(Boolean).join(' '),
 ]);
 
-const mark = (b) => (b && b.same === true ? ' ' + say('view.same_text') : b && b.same === false ? ' ' + say('view.texts_differ') : '');
+// What was compared: all of the text on screen, or as much of it as the target alone was measured on.
+function mark(b, tokens) {
+  if (!b || (b.same !== true && b.same !== false)) return '';
+  if (!b.same) return ' ' + say('view.texts_differ');
+  return ' ' + (b.compared < tokens ? say('view.same_so_far', { part: b.compared, whole: tokens }) : say('view.same_text'));
+}
 
 // A speed-up that cannot be (specviz/metrics/trust.py): a step takes at least a pass of the target.
 function beyond(f) {

@@ -33,8 +33,9 @@ export function makeLive(store, view, root, server, trigger) {
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something bad
   // `hint`: what Play will do, where it is not what it seems; `told`: counts what must be heard, the same words or not
+  // `unread`: what was said of a recording in the link that is not there
   // `shelf`: the recording that was on screen last, and at which step
-  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false, shelf = null;
+  let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false, shelf = null, unread = '';
 
   const call = async (name, argument) => {
     const result = await server[name](argument);
@@ -78,6 +79,7 @@ export function makeLive(store, view, root, server, trigger) {
     why = null;
     hint = '';
     taken = false;
+    unread = '';
     tell('');
     nameShown();
   }
@@ -107,7 +109,7 @@ export function makeLive(store, view, root, server, trigger) {
 
   // `late`: one that was sent after it has come before it.
   function handle(message, late) {
-    if (message.m === 'note') tell(message.say, !message.passes, message.wrong);
+    if (message.m === 'note') tell(unread && message.wrong ? sentences(unread, message.say) : message.say, !message.passes, message.wrong);
     else if (message.m === 'hint') {
       if (message.r !== (store.run || aside)) {
         // the messages with which that run began were lost
@@ -275,10 +277,12 @@ export function makeLive(store, view, root, server, trigger) {
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
       const gone = lost ? inWords('view.tab_gone_live') : '';
-      const words = problem || gone || note, bad = problem || (!gone && wrong);
+      // what else the link has that cannot be had was told before this, or is told after it
+      const words = problem && note && wrong ? sentences(problem, note) : problem || gone || note, bad = problem || (!gone && wrong);
       showRecording(reply, name && !problem ? reply.title : '', 
         { name: reply.name, chosen: !!name && !problem, controls: reply.controls });
       if (words) tell(words, true, bad);
+      if (problem && name) unread = words;
     } catch { /* an empty page is a state too */ }
   }
 

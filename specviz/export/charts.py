@@ -110,6 +110,8 @@ def _figure(plan: Plan, columns: Columns, trace: Trace) -> Html:
     keys = [_key(kind, role, say(words)) for kind, _, role, words in plan.series if role in drawn]
     axes = [tag("span", say(f"figures.{plan.key}_{axis}"), cls=f"sv-still-axis-{axis}") for axis in ("y", "x")]
     plot = tag("div", draw(chart, series), cls="sv-still-plot", data_over=plan.over)
+    # one picture for every step: bars cannot be cut where the cursor is, as lines over steps are
+    keys += [tag("span", say("export.whole_run"), cls="sv-muted")] if plan.over == "positions" else []
     caption = tag("figcaption", name, *keys, cls="sv-chart-title")
     return tag("figure", caption, tag("div", axes[0], plot, axes[1], cls="sv-still-box"), cls="sv-chart")
 

@@ -188,9 +188,11 @@ class Drivers:
             run.baseline = yield from self.waiting.turn(visitor, None, lambda: baseline.compare(run, single))
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
-        if claim.is_current:
-            found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
-            yield frame(visitor, state=resting(run), text=run.text, say=found)
+        found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
+        if not claim.is_current:
+            part, whole = f"{len(single.output_ids):,}", amount("tokens", wanted)
+            found = say("sessions.alone_stopped", part=part, tokens=whole)
+        yield frame(visitor, state=resting(run), text=run.text, say=found)
 
     def _way_back(self, visitor: Visitor) -> str | None:
         """Name of the pair that was loaded last, None if it is no longer here."""

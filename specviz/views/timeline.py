@@ -147,7 +147,11 @@ def _sentence(trace: Trace, steps: tuple[StepRecord, ...], first: int, whole: fl
     if not alone:
         return f"{told} {say('timeline.alone_short', tokens=amount('first_tokens', measured))}"
     short = measured <= steps[0].start + alone
-    told += " " + say("timeline.alone_ended" if short else "timeline.alone_made", tokens=amount("tokens", alone))
+    if short:
+        took = sum(trace.baseline.step_s[steps[0].start :][:alone])
+        told += " " + say("timeline.alone_ended", tokens=amount("tokens", alone), alone=ms(took))
+    else:
+        told += " " + say("timeline.alone_made", tokens=amount("tokens", alone))
     return f"{told} {say('timeline.alone_cut', most=f'{MOST_ALONE:,}')}" if alone > MOST_ALONE else told
 
 

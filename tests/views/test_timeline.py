@@ -69,7 +69,7 @@ def test_a_window_further_on_begins_both_lanes_at_the_same_token():
         (
             with_alone(trace_of(run_of([(3, 3), (3, 3)])), 0.02),
             "timeline.alone_ended",
-            {"tokens": "1 token"},
+            {"tokens": "1 token", "alone": "20.0 ms"},
         ),
         (ran("prompt lookup", 3), "timeline.alone_missing", {}),
         (ran("beam search", 2, options={"width": 3}), "timeline.alone_missing", {}),
