@@ -36,13 +36,20 @@ export function acceptFormula(token, step) {
   // a rule that changes the output has bounds of its own
   if (!some(a) || lossy(step)) return '';
   if (some(p) && some(q) && q > 0 && q !== 1 && close(a, Math.min(1, p / q))) {
-    return p >= q ? 'p ≥ q' : prob(p) + '÷' + prob(q);
+    return p >= q ? 'p ≥ q' : quotient(p, q, a);
   }
   if (some(p) && close(a, p)) return '= p';
   // a later sibling in a tree is held against what its rejected siblings left of the target
   const before = step.tok.slice(0, step.tok.indexOf(token));
   if (before.some((t) => t[FATE] === 'r' && parentOf(t) === parentOf(token))) return say(q === 1 ? 'view.rest_p' : 'view.rest_q');
   return '';
+}
+
+// With as many digits as give the result that stands beside it: 0.94÷0.94 is not 0.99.
+function quotient(p, q, result) {
+  const said = (d) => (Number(p.toFixed(d)) / Number(q.toFixed(d))).toFixed(2);
+  const digits = p < 0.01 ? undefined : [2, 3, 4].find((d) => said(d) === result.toFixed(2));
+  return digits && digits > 2 ? p.toFixed(digits) + '÷' + q.toFixed(digits) : prob(p) + '÷' + prob(q);
 }
 
 // At temperature 0 nothing is drawn: each model has one choice, and the chances worth showing are those before that.

@@ -37,7 +37,9 @@ def share(part: float, whole: float) -> str:
 
 
 def ms(seconds: float) -> str:
-    """Milliseconds, with as many digits as are meaningful."""
+    """Milliseconds, with as many digits as are meaningful; seconds from ten on, as on the page's charts."""
+    if seconds >= 10:
+        return f"{seconds:,.1f} s"
     return f"{1000 * seconds:,.{0 if seconds >= 0.1 else 1}f} ms"
 
 

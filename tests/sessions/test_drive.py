@@ -24,6 +24,7 @@ from specviz.sessions.next_action import coming
 from specviz.sessions.visitors import Visitor, Visitors
 from specviz.traces.trace import Trace
 from specviz.views import wire
+from specviz.views.amounts import amount
 from tests import tiny
 from tests.conftest import table_model, tiny_pair
 from tests.sessions.handlers import KEY, VALUES, load, told
@@ -311,6 +312,24 @@ def test_the_target_alone_is_measured_and_compared(drivers):
     hot = visitor(temperature=1)
     told(drivers.play(hot, float("inf")))
     assert next(m["b"] for m in told(drivers.measure(hot)) if m["m"] == "baseline")["same"] is None
+
+
+def test_a_measurement_that_is_paused_says_how_far_it_came(drivers, monkeypatch):
+    someone = visitor(temperature=0, strategy="greedy", max_new_tokens=60)
+    told(drivers.play(someone, float("inf")))
+    step = engine.step
+
+    def paused_at_three(run, settings):
+        if len(run.output_ids) == 2:
+            someone.driver.stop()
+        return step(run, settings)
+
+    monkeypatch.setattr(engine, "step", paused_at_three)
+    messages = told(drivers.measure(someone))
+    compared = next(m["b"] for m in messages if m["m"] == "baseline")["compared"]
+    assert compared == 3 and len(someone.run.output_ids) == 60
+    last = say("sessions.alone_stopped", part="3", tokens=amount("tokens", 60))
+    assert (messages[-1]["state"], messages[-1]["say"]) == ("finished", last)
 
 
 def test_after_a_reset_nothing_is_told_of_what_was_under_way(drivers, monkeypatch):

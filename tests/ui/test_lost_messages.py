@@ -84,3 +84,30 @@ def test_where_nothing_is_missing_nothing_is_asked(heard):
     sent = [frame(11, "playing", 0, HEAD), frame(12, "paused", 1), {"m": "hint", "seq": 13, "r": "a", "hint": ""}]
     known = heard(sent, ALL)
     assert known["asked"] == [] and known["n"] == 2
+
+
+LINKED = """async ([at, early, late, words]) => {
+    const modules = ['live', 'store', 'config'].map((name) => import(`${at}/${name}.js`));
+    const [{ makeLive }, { makeStore }, { configure }] = await Promise.all(modules);
+    configure({ settings: [], lossy: [], words });
+    sessionStorage.clear();
+    const found = { name: 'story', recording: { head: { prompt: [] }, s: [] } };
+    const recording = async ({ name }) => (name ? { error: 'No such recording.' } : found);
+    const view = new Proxy({}, { get: () => () => {} });
+    const live = makeLive(makeStore(), view, document.body, { recording }, () => {});
+    for (const message of early) live.receive(JSON.stringify(message));
+    await live.open('nonsense');
+    for (const message of late) live.receive(JSON.stringify(message));
+    return live.facts().note;
+}"""
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_all_that_is_wrong_with_a_link_is_told_whatever_comes_first(chromium, early):
+    note = {"m": "note", "seq": 1, "say": "K is 32 at most.", "wrong": True}
+    shown = chromium.new_page()
+    browser.offer_scripts(shown)
+    words = {name: catalogue()[name] for name in SPOKEN}
+    seen = shown.evaluate(LINKED, [SCRIPTS_AT, [note] if early else [], [] if early else [note], words])
+    shown.close()
+    assert seen == "No such recording. K is 32 at most."

@@ -2,6 +2,7 @@
 
 import random
 
+from specviz.core.words import say
 from tests.views import js
 
 DIGITS = "GIVEN.map(([a, b]) => apart(a, b))"
@@ -83,3 +84,37 @@ def test_a_wait_between_steps_is_told_only_when_it_lasts():
         *["playing", "paused", "waiting"],
     ]
     assert [left for _, left in told] == [0, 1500, 100, 0, 1500, 0, 0, 0, 0]
+
+
+def test_the_formula_of_the_accept_probability_gives_the_number_beside_it():
+    cases = [
+        [0.942, 0.936, 0.936 / 0.942],
+        [0.5, 0.25, 0.5],
+        [0.4749, 0.1145, 0.1145 / 0.4749],
+        [0.3, 0.6, 1.0],
+        [0.5, 0.002, 0.004],
+    ]
+    made = "GIVEN.map(([q, p, a]) => { const t = []; t[Q] = q; t[P] = p; t[ACCEPT] = a; return t; })"
+    told = js.run(
+        ["wire.js", "dom.js", "words.js"], f"{made}.map((t) => acceptFormula(t, {{ T: 1, tok: [t] }}))", cases
+    )
+    assert told == ["0.936÷0.942", "0.25÷0.50", "0.115÷0.475", "p ≥ q", "0.002÷0.50"]
+    for formula, (_, _, chance) in zip(told, cases, strict=True):
+        if "÷" in formula:
+            p, q = map(float, formula.split("÷"))
+            assert f"{p / q:.2f}" == f"{chance:.2f}"
+
+
+def test_a_speed_up_says_how_much_of_the_text_was_compared():
+    files, whole = ["dom.js", "words.js", "headline.js"], {"same": True, "compared": 12}
+    cases = [
+        [None, 5],
+        [{"same": None}, 5],
+        [whole, 12],
+        [whole, 5],
+        [whole | {"compared": 2}, 12],
+        [{"same": False}, 5],
+    ]
+    told = js.run(files, "GIVEN.map(([b, tokens]) => mark(b, tokens).trim())", cases)
+    same, some_of_it = say("view.same_text"), say("view.same_so_far", part=2, whole=12)
+    assert told == ["", "", same, same, some_of_it, say("view.texts_differ")]
