@@ -19,6 +19,7 @@ from specviz.models import tables as table_files
 from specviz.models.head_store import HEADS
 from specviz.models.loading import LoadedModel, Pair, load_pair
 from tests import tiny
+from tests.nightly import waits
 
 # tensors of a dozen numbers: a second thread only waits for the first (1.3 ms a run instead of 5.6)
 torch.set_num_threads(1)
@@ -28,8 +29,12 @@ LONG = ("tests/test_readme_commands.py", "tests/ui/", "tests/test_real_pair.py")
 """Where a test takes seconds."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that take long, so that in the end no process waits for another one's last file."""
+    for item in items:
+        if waits(item.nodeid):
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: next((at for at, start in enumerate(LONG) if item.nodeid.startswith(start)), len(LONG)))
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.nightly import NIGHTLY
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ORDER = (
@@ -124,3 +126,12 @@ def test_the_front_matter_of_the_space_is_there():
     for line in ("sdk: gradio", "sdk_version: 6.31.0", "app_file: app.py", "license: apache-2.0"):
         assert line in front
     assert "gradio==6.31.0" in (ROOT / "requirements.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("start", NIGHTLY)
+def test_whatever_runs_nightly_is_there(start):
+    """A test that was renamed would run always again, and its line in the table would say nothing."""
+    file, _, name = start.partition("::")
+    name, _, case = name.partition("[")
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert f"def {name}" in text and case.rstrip("]") in text
