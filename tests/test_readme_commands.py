@@ -49,6 +49,7 @@ SMALL = {
     "python docs/make_map.py": "",
     "python -m tests.bench_first_play": "--rounds 1 --tokens 4 --examples 1",
     "python -m tests.bench_page": "--rounds 1 --tokens 8",
+    "python -m pytest -m slow": "--collect-only -n 0 tests/sessions/test_drive.py",
     "python -m pytest": "--collect-only -n 0 tests/core/test_coins.py",
 }
 """Beginning of a command → what is added to it. The longest that fits counts."""
