@@ -29,6 +29,11 @@ LONG = ("tests/test_readme_commands.py", "tests/ui/", "tests/test_real_pair.py")
 """Where a test takes seconds."""
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """`-n auto`: one process more than cores, since a test of the page waits for a third of its time."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that take long, so that in the end no process waits for another one's last file."""
