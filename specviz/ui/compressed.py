@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from posixpath import normpath
 from typing import Any
 
 import brotli
@@ -25,7 +26,7 @@ HASHED = "/assets/"
 QUALITY = 5
 """Of 11, one more than Gradio's: the first visitor waits for it."""
 KEPT: dict[str, Response] = {}
-"""By path; of installed packages, so every app of a process has the same."""
+"""By path, however it is written; of installed packages, so every app of a process has the same."""
 
 
 class CompressedOnce:
@@ -42,14 +43,14 @@ class CompressedOnce:
         """Answers one request."""
         if not _is_file(scope):
             return await self.app(scope, receive, send)
-        path = scope["path"]
+        path = normpath(scope["path"])  # else each way to write an address, as "/assets/./x.js", would be kept
         if path not in KEPT:
             answer = await _answer(self.app, scope, receive)
             if answer.status_code != 200 or "content-encoding" in answer.headers:
                 return await answer(scope, receive, send)
-            KEPT[path] = await asyncio.to_thread(_compressed, answer)
             if HASHED in path:
-                KEPT[path].headers["cache-control"] = FOREVER
+                answer.headers["cache-control"] = FOREVER
+            KEPT[path] = await asyncio.to_thread(_compressed, answer)
         await KEPT[path](scope, receive, send)
 
 

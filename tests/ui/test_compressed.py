@@ -44,6 +44,13 @@ def test_the_second_visitor_gets_what_was_compressed_for_the_first(client, made)
     assert made == [len(SCRIPTS["view.js"])]
 
 
+def test_one_file_is_kept_once_however_its_address_is_written(client, made):
+    name = next(path.name for path in Path(gr.__file__).parent.glob("templates/frontend/assets/index-*.css"))
+    for folder in ("", "%2e/", "%2e/%2e/"):
+        assert client.get(f"/assets/{folder}{name}", headers=BR).status_code == 200
+    assert len(made) == len(compressed.KEPT) == 1
+
+
 def test_gradio_s_own_files_too_and_each_by_itself(client, made):
     sizes = [len(client.get(path, headers=BR).content) for path in (IFRAME, VIEW)]
     assert made == sizes
