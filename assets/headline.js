@@ -84,7 +84,7 @@ const draftedNote = (f) => (!f.drafted ? [] : [
 
 // What was compared: all of the text on screen, or as much of it as the target alone was measured on.
 export function mark(b, tokens) {
-  if (!b || (b.same !== true && b.same !== false)) return '';
+  if (typeof b?.same !== 'boolean') return '';
   if (!b.same) return ' ' + say('view.texts_differ');
   return ' ' + (b.compared < tokens ? say('view.same_so_far', { part: b.compared, whole: tokens }) : say('view.same_text'));
 }

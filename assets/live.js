@@ -33,7 +33,7 @@ export function makeLive(store, view, root, server, trigger) {
   // `source`: where the recording on screen came from, its name in the gallery or the file's name and text
   // `named`: that recording in a sentence; `wrong`: the note is of something bad
   // `hint`: what Play will do, where it is not what it seems; `told`: counts what must be heard, the same words or not
-  // `unread`: what was said of a recording in the link that is not there
+  // `unread`: the error of a link whose recording does not exist
   // `shelf`: the recording that was on screen last, and at which step
   let note = '', hint = '', noteTimer = 0, told = 0, aside = null, behind = {}, taken = false, source = {}, named = '', wrong = false, shelf = null, unread = '';
 
@@ -277,7 +277,7 @@ export function makeLive(store, view, root, server, trigger) {
       // a live run that has begun meanwhile comes first
       if (!reply || !reply.recording || store.run) return;
       const gone = lost ? inWords('view.tab_gone_live') : '';
-      // what else the link has that cannot be had was told before this, or is told after it
+      // the link's other invalid values are reported before this or after it
       const words = problem && note && wrong ? sentences(problem, note) : problem || gone || note, bad = problem || (!gone && wrong);
       showRecording(reply, name && !problem ? reply.title : '', 
         { name: reply.name, chosen: !!name && !problem, controls: reply.controls });

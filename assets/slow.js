@@ -141,10 +141,10 @@ export function makeSlow(host, store, parts, live, onKnown) {
     onKnown();
   }
 
+  // The replay may also wait for a tale that has not begun: its step is drawn with the next frame.
   function stop() {
-    const told = !!tale;
     end();
-    if (told) parts.transport.told();
+    parts.transport.told();
   }
 
   function end() {
@@ -199,11 +199,7 @@ export function makeSlow(host, store, parts, live, onKnown) {
     turn(value) {
       on = value;
       if (on && live.state() !== 'playing') begin();
-      else if (!on) {
-        end();
-        // also where the replay waits for a tale that has not begun: its step is drawn with the next frame
-        parts.transport.told();
-      }
+      else if (!on) stop();
       offerIt();
     },
     get on() { return on; },

@@ -45,7 +45,7 @@ export function acceptFormula(token, step) {
   return '';
 }
 
-// With as many digits as give the result that stands beside it: 0.94÷0.94 is not 0.99.
+// As many digits as the shown result needs: 0.94÷0.94 is not 0.99.
 function quotient(p, q, result) {
   const said = (d) => (Number(p.toFixed(d)) / Number(q.toFixed(d))).toFixed(2);
   const digits = p < 0.01 ? undefined : [2, 3, 4].find((d) => said(d) === result.toFixed(2));

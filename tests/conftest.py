@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from specviz.core.runtime import cpu_quota
 from specviz.models import table_maker
 from specviz.models import tables as table_files
 from specviz.models.head_store import HEADS
@@ -31,7 +32,7 @@ LONG = ("tests/test_readme_commands.py", "tests/ui/", "tests/test_real_pair.py")
 
 def pytest_xdist_auto_num_workers() -> int:
     """`-n auto`: one process more than cores, since a test of the page waits for a third of its time."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+    return cpu_quota() + 1
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m chooses

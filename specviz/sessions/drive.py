@@ -188,8 +188,9 @@ class Drivers:
             run.baseline = yield from self.waiting.turn(visitor, None, lambda: baseline.compare(run, single))
         if run.baseline is not None:
             yield wire.pack(message(visitor, {"m": "baseline", "b": wire.baseline(run.baseline)}))
-        found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
-        if not claim.is_current:
+        if claim.is_current:
+            found = baseline.verdict(run.baseline, run.steps) if run.baseline else None
+        else:
             part, whole = f"{len(single.output_ids):,}", amount("tokens", wanted)
             found = say("sessions.alone_stopped", part=part, tokens=whole)
         yield frame(visitor, state=resting(run), text=run.text, say=found)

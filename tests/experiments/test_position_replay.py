@@ -57,7 +57,7 @@ def test_all_other_rules_are_caught(name, seed, siblings, drawn):
     stand = made_up(seed, siblings, drawn)
     counts = reading(name, stand)
     if name == "typical acceptance" and drawn == "chosen" and siblings == 1 and seed:
-        # it refuses these tokens whatever the coins say and draws from the target: at such a position it is exact
+        # for every random number it rejects these tokens and samples from the target: it is exact at such a position
         assert lossless.total_variation(replay_of(name, stand, SETTINGS).outcome(), stand.target) < 1e-12
         return
     bound = lossless.chance(stand.target, DRAWS, most=0.999, simulations=10_000).most

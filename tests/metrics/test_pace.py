@@ -120,7 +120,7 @@ def test_noise_never_makes_more_positions_cheaper_than_fewer():
     quick = [replace(s, verify_s=0.02) for s in run_of([(5, 1)] * 3)]
     found = pace(trace_of([*run_of([(2, 1)] * 3), *quick]))
     assert found.verify_cost == ((1, 1.0), (3, 1.0), (6, 1.0))
-    # the pass over 3 positions is lowered, the one over 6 raised, and both are told
+    # the pass over 3 positions is lowered, the one over 6 raised; both are reported
     assert found.noisy == ((2, pytest.approx(1.6)), (5, pytest.approx(0.8)))
     # two short drafts at the end are not a measurement of their own
     assert pace(trace_of([*run_of([(2, 1)] * 2), *quick])).verify_cost == ((1, 1.0), (6, 1.0))

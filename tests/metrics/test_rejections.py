@@ -28,7 +28,7 @@ def test_at_temperature_0_a_draft_as_wide_as_the_rank_is_not_rejected(pair):
     found = rejections(engine.run(ctx, [1, 2, 3], greedy).steps)
     assert found and all(rejection.rank is None or rejection.rank >= 2 for rejection in found)
     assert saved(found, 1) == 0 and saved(found, 12) >= saved(found, 2)
-    # the first refusal at the first position, looked up: one candidate more and the same position is accepted
+    # the first rejection at the first position: with one more candidate the position is accepted
     first = next(r for r in found if r.position == 1 and r.rank)
     wide = engine.run(
         ctx, [1, 2, 3], replace(greedy, strategy="beam search", k=1, options={"width": min(8, first.rank)})

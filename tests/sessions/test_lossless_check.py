@@ -44,7 +44,7 @@ def test_two_rules_pass_and_the_mistakes_are_caught_at_a_telling_position(trace)
     assert list(found) == NAMES
     assert [name for name, sign in found.items() if sign == "✓"] == ["speculative sampling", "token matching"]
     assert found["correction drawn from p"] == found["argmax judged as a draw"] == found["lenience"] == "✗"
-    # one that refuses a token whatever the coins say does the right thing at that position, and is not called exact
+    # a rule that rejects a token for every random number is right at that position, but is not called exact
     assert found["typical acceptance"] in "✗○"
 
 

@@ -76,7 +76,7 @@ def desk(shared):
 
 @pytest.fixture(scope="module")
 def tabs():
-    """Tabs of shared contexts that no test uses now, by context and by what stands in for plotly."""
+    """Idle tabs of shared contexts, by context and by whether plotly is real there."""
     return {}
 
 

@@ -12,12 +12,16 @@ from tests.ui import browser
 HEAD = {"run": "a", "prompt": [[1, "Hi"]]}
 ALL = {"m": "frame", "r": "a", "n": 2, "seq": 14, "state": "paused", "head": HEAD, "f": 0}
 STEPS = [{"i": 0, "tok": [], "ex": None}, {"i": 1, "tok": [], "ex": None}]
-LIVE = """async ([at, sent, answer, words, kept]) => {
+LOADED = """
     const modules = ['live', 'store', 'config'].map((name) => import(`${at}/${name}.js`));
     const [{ makeLive }, { makeStore }, { configure }] = await Promise.all(modules);
     configure({ settings: [], lossy: [], words });
-    const root = document.body, store = makeStore(), asked = [];
-    const view = new Proxy({}, { get: () => () => {} });
+    const root = document.body, store = makeStore(), view = new Proxy({}, { get: () => () => {} });
+"""
+LIVE = (
+    f"async ([at, sent, answer, words, kept]) => {{{LOADED}"
+    + """
+    const asked = [];
     const live = makeLive(store, view, root, { resync: async (what) => (asked.push(what), answer) }, () => {});
     sessionStorage.setItem('specviz.run', kept);
     if (kept) live.open('');
@@ -25,6 +29,7 @@ LIVE = """async ([at, sent, answer, words, kept]) => {
     await new Promise((done) => setTimeout(done, 50));
     return { run: store.run, prompt: store.head?.prompt, n: store.n, state: live.state(), asked };
 }"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -86,20 +91,19 @@ def test_where_nothing_is_missing_nothing_is_asked(heard):
     assert known["asked"] == [] and known["n"] == 2
 
 
-LINKED = """async ([at, early, late, words]) => {
-    const modules = ['live', 'store', 'config'].map((name) => import(`${at}/${name}.js`));
-    const [{ makeLive }, { makeStore }, { configure }] = await Promise.all(modules);
-    configure({ settings: [], lossy: [], words });
+LINKED = (
+    f"async ([at, early, late, words]) => {{{LOADED}"
+    + """
     sessionStorage.clear();
     const found = { name: 'story', recording: { head: { prompt: [] }, s: [] } };
     const recording = async ({ name }) => (name ? { error: 'No such recording.' } : found);
-    const view = new Proxy({}, { get: () => () => {} });
-    const live = makeLive(makeStore(), view, document.body, { recording }, () => {});
+    const live = makeLive(store, view, root, { recording }, () => {});
     for (const message of early) live.receive(JSON.stringify(message));
     await live.open('nonsense');
     for (const message of late) live.receive(JSON.stringify(message));
     return live.facts().note;
 }"""
+)
 
 
 @pytest.mark.parametrize("early", [True, False])

@@ -22,6 +22,9 @@ from tests.ui.browser import FIRST_SETTINGS
 
 STORY = ["Draft", "Target pass", "Verdicts", "Result"]
 TALE = "() => !document.querySelector('.sv-tale').hidden"
+CAUGHT_UP = (
+    "() => { const m = document.querySelector('.sv-scrub-label').textContent.match(/\\d+/g); return m[0] === m[1]; }"
+)
 NO_TALE = "() => document.querySelector('.sv-tale').hidden"
 
 
@@ -95,7 +98,7 @@ def test_on_a_phone_the_lanes_follow_the_token_that_is_told(shared, open_tab):
     assert rejected == 0 and visit.page.locator(".sv-lanes .sv-lane-draft td").count() == 5
     assert visit.page.evaluate(in_sight, 3), "the token drafted last"
     visit.page.get_by_role("button", name="Verdicts").click()
-    assert visit.page.evaluate(in_sight, rejected), "the token refused"
+    assert visit.page.evaluate(in_sight, rejected), "the rejected token"
     visit.page.locator(".sv-lanes").evaluate("(n) => { n.scrollLeft = 999; }")
     visit.page.get_by_role("button", name="Skip to the end").click()
     assert visit.page.evaluate(in_sight, rejected), "the token chosen at the end"
@@ -265,9 +268,7 @@ def test_slow_steps_switched_off_in_mid_run_follow_the_run_at_once(visit):
     visit.wait_steps(4)
     assert visit.place()[0] < 4
     switch(visit, "Slow steps")
-    visit.until(
-        "() => { const m = document.querySelector('.sv-scrub-label').textContent.match(/\\d+/g); return m[0] === m[1]; }"
-    )
+    visit.until(CAUGHT_UP)
     visit.click("pause")
     visit.wait_state("Paused")
 
@@ -296,9 +297,7 @@ def test_slow_steps_switched_off_between_a_step_and_its_drawing_do_not_stop_the_
     visit.click("play")
     visit.until(TALE)
     visit.page.evaluate(SWITCH_OFF_BEFORE_THE_NEXT_STEP_IS_DRAWN)
-    visit.until(
-        "() => { const m = document.querySelector('.sv-scrub-label').textContent.match(/\\d+/g); return m[0] === m[1]; }"
-    )
+    visit.until(CAUGHT_UP)
 
 
 @pytest.mark.plotly

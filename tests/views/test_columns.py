@@ -183,7 +183,7 @@ def test_a_tree_is_laid_out_without_overlaps_or_crossings(seed):
 
 
 def test_a_spine_with_siblings_needs_as_many_rows_as_siblings():
-    # ✓ with a refused sibling below, three times over: rows are shared from position to position
+    # ✓ with a rejected sibling below, three times: positions share their rows
     parents = [ROOT, ROOT, 0, 0, 2, 2]
     rows = dict(map(tuple, run(FILES, "[...treeRows(GIVEN, false)]", [[1, "x", "u", p] for p in parents])))
     assert max(rows.values()) == 1
